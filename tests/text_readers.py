@@ -116,7 +116,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/git/safe_config.py: _UPLOAD_PACK_SETTING": fullmatch,
     "model/git/ssh.py: _HOST": fullmatch,
     "model/cli/export.py: _fenced": call,
-    "model/hosting/github/gh.py: _to_error": lambda to_error, text: to_error(text, 1),
+    "model/hosting/github/failures.py: to_error": lambda to_error, text: to_error(text, 1),
     "model/hosting/github/pull_requests.py: _LINK": findall,
     "model/base/masking.py: _SECRETS": findall,
     "model/git/log.py: _COMMIT_ID": fullmatch,

@@ -74,6 +74,7 @@ class Poller:
         archive: Archives a worktree; raises `conflict` while one of its sessions is active.
         radar: Compares worktrees that have changed.
         note_status: Called with each status that was read.
+        on_pull_request_changed: Gets the id of a worktree whose pull request has changed.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Poller:
         archive: Callable[[Store, str], Awaitable[None]],
         radar: ConflictRadar,
         note_status: Callable[[str, GitStatus], None],
+        on_pull_request_changed: Callable[[str], None] = lambda _: None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -93,7 +95,7 @@ class Poller:
         self._git = KeyedScheduler(
             self._refresh_git, self._worktrees, self._git_interval, CONCURRENCY
         )
-        self._following = PullRequestPoller(store, archive, self._tips_of)
+        self._following = PullRequestPoller(store, archive, self._tips_of, on_pull_request_changed)
         self._hosting = KeyedScheduler(
             self._following.poll, self._with_pull_request, self._remote_interval, 1
         )

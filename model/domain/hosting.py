@@ -177,6 +177,8 @@ class ReviewThreadComment(Resource):
     body: str
     created_at: float | None = None
     url: str = ""
+    is_own: bool = False
+    """Whether it was written by the account with which Spinney asks."""
 
 
 class ReviewThread(Resource):
@@ -190,6 +192,9 @@ class ReviewThread(Resource):
     is_outdated: bool = False
     """Whether the lines have changed since."""
     comments: list[ReviewThreadComment] = Field(default_factory=list)
+    """The first one, and the last 20."""
+    left_out: int = 0
+    """Comments between them that are left out."""
 
 
 class PullRequestDetails(Resource):

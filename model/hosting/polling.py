@@ -16,12 +16,16 @@ from model.domain.events import Event, WorktreeStatusUpdated, WorktreeUpdated
 from model.domain.resources import Worktree
 from model.git.branch_tips import BranchTips
 from model.git.hosts import list_hosting_remotes
+from model.hosting.forge import Forge, PullRequestState
 from model.hosting.forges import find_forge
 from model.state import State
 from model.store.store import Store
 
 _MAX_SEARCH_INTERVAL: Final = 900.0
 """Maximum seconds between searches for a pull request of an unchanged branch."""
+
+_RATE_LIMIT_PAUSE: Final = 300.0
+"""Seconds without requests after a rate limit was exceeded whose end is not known."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +46,7 @@ class PullRequestPoller:
         store: Provides the worktrees and records the changes.
         archive: Archives a worktree; raises `conflict` while a session is running in it.
         tips: Returns the branches of the repository at a path, possibly from a cache.
+        on_changed: Gets the id of a worktree whose pull request has changed in any way.
         clock: Returns seconds on a monotonic clock.
     """
 
@@ -50,13 +55,19 @@ class PullRequestPoller:
         store: Store,
         archive: Callable[[Store, str], Awaitable[None]],
         tips: Callable[[Path], Awaitable[BranchTips]],
+        on_changed: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._archive = archive
         self._tips = tips
+        self._on_changed = on_changed
         self._clock = clock
         self._searches: dict[str, _Search] = {}
+        self._versions: dict[str, tuple[int | str, str]] = {}
+        """By worktree, the pull request and the version of it that is known."""
+        self._resume_at = 0.0
+        """When to ask the service again after its rate limit was exceeded."""
 
     def needs_polling(self, worktree: Worktree) -> bool:
         """Whether polling again may find a change."""
@@ -68,18 +79,25 @@ class PullRequestPoller:
         return worktree.archive_when_idle or worktree.pr_number is None
 
     async def poll(self, worktree_id: str) -> None:
-        """Poll the service and record changes. Errors are only logged; known values are kept."""
+        """Poll the service and record changes. Errors are only logged; known values are kept.
+
+        After a rate limit was exceeded, nothing is asked until it ends.
+        """
         worktree = self._store.state.worktrees.get(worktree_id)
         if worktree is None:
             return
         try:
             if worktree.archive_when_idle:
                 await self._archive_worktree(worktree)
+            elif self._clock() < self._resume_at:
+                return
             elif worktree.pr_number is None:
                 await self._find_pull_request(worktree)
             else:
                 await self._update_status(worktree, worktree.pr_number)
         except SpinneyError as error:
+            if error.error_type == "rate_limit_error":
+                self._resume_at = self._clock() + (error.retry_after or _RATE_LIMIT_PAUSE)
             # Reported where the user requests something.
             _log.debug("pull request of %s: %s", worktree_id, error.message)
 
@@ -131,7 +149,7 @@ class PullRequestPoller:
         if worktree.pr_url is None:
             link = await forge.fetch_link(path, number)
             await self._save(worktree, pr_url=link.url)
-        found, _ = await forge.fetch_state(path, worktree.pr_url or number)
+        found = await self._fetch_state(worktree, forge, number)
         current = self._store.state.worktrees.get(worktree.id)
         if found is None or current is None or current.pr_number != number:
             return
@@ -154,8 +172,23 @@ class PullRequestPoller:
             return [] if before == after else [status]
 
         await self._store.accept(make_events)
+        self._on_changed(current.id)
         if merged:
             await self._archive_worktree(current)
+
+    async def _fetch_state(
+        self, worktree: Worktree, forge: Forge, number: int
+    ) -> PullRequestState | None:
+        """Return the state, or `None` if it is the same as before."""
+        pull_request = worktree.pr_url or number
+        asked, version = self._versions.get(worktree.id, (pull_request, ""))
+        if asked != pull_request or worktree.cached_pr_status is None:
+            version = ""
+        found, version = await forge.fetch_state(Path(worktree.path), pull_request, version)
+        known = self._store.state.worktrees
+        self._versions = {key: kept for key, kept in self._versions.items() if key in known}
+        self._versions[worktree.id] = (pull_request, version)
+        return found
 
     def _is_auto_archived(self, worktree: Worktree) -> bool:
         is_enabled = self._store.state.preferences.auto_archive_on_pr_merged

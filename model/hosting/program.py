@@ -10,7 +10,7 @@ import os
 import shutil
 import signal
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -48,10 +48,12 @@ _ENVIRONMENT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a program wrote, as visible text without credentials."""
+    """What a program wrote, as visible text."""
 
     out: str
+    """May be JSON, so nothing is removed from it."""
     err: str
+    """Without credentials."""
     code: int
     """The exit code."""
     is_cut: bool = False
@@ -87,8 +89,11 @@ class HostingProgram:
         keep: Literal["beginning", "end"] = "beginning",
         limit: int = MAX_BYTES,
         timeout: float = TIMEOUT,
+        take: Callable[[bytes], None] | None = None,
     ) -> Output:
         """Run it in `cwd` and return its output, of which at most `limit` bytes are kept.
+
+        With `take`, each piece of the standard output is passed to it, and none is kept.
 
         Raises:
             SpinneyError: It is not installed, cannot be started, or takes longer than `timeout`
@@ -104,7 +109,7 @@ class HostingProgram:
         process = await self._start(program, cwd, args)
         assert process.stdin is not None and process.stdout is not None
         assert process.stderr is not None
-        out, err = _Kept(limit, keep), _Kept(limit, "beginning")
+        out, err = _Kept(limit, keep, take), _Kept(limit, "beginning")
         try:
             async with asyncio.timeout(timeout):
                 await asyncio.gather(
@@ -122,7 +127,8 @@ class HostingProgram:
         finally:
             await _terminate(process)
         assert process.returncode is not None
-        return Output(out.text, err.text, process.returncode, out.is_cut, out.left_out)
+        error = without_credentials(err.text)
+        return Output(out.text, error, process.returncode, out.is_cut, out.left_out)
 
     async def _start(
         self, program: str, cwd: Path, args: tuple[str, ...]
@@ -145,7 +151,13 @@ class HostingProgram:
 class _Kept:
     """The beginning or the end of what a stream carries; the stream is always read to its end."""
 
-    def __init__(self, limit: int, keep: Literal["beginning", "end"]) -> None:
+    def __init__(
+        self,
+        limit: int,
+        keep: Literal["beginning", "end"],
+        take: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self._take = take
         self._limit = limit
         self._keep = keep
         self._pieces: deque[bytes] = deque()
@@ -155,6 +167,9 @@ class _Kept:
 
     async def read(self, stream: asyncio.StreamReader) -> None:
         while piece := await stream.read(_CHUNK):
+            if self._take is not None:
+                self._take(piece)
+                continue
             if self._keep == "beginning":
                 room = self._limit - self._size
                 piece, rest = piece[:room], piece[room:]
@@ -177,7 +192,7 @@ class _Kept:
     @property
     def text(self) -> str:
         raw = b"".join(self._pieces)
-        return without_credentials(make_visible(raw.decode("utf-8", "replace")))
+        return make_visible(raw.decode("utf-8", "replace"))
 
 
 async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:

@@ -34,6 +34,7 @@ from model.chat.uploads import Uploads
 from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
 from model.domain.landing import ReviewProgress
 from model.domain.resources import AgentCommand, Worktree
+from model.hosting.details import PullRequestCache
 from model.landing.desk import DeskSources, describe_cached_pull_request
 from model.landing.services import LandingServices
 from model.preferences.file import PreferencesFile
@@ -135,6 +136,7 @@ class Workspace:
         self.code_reviews: CodeReviews
         self.radar: ConflictRadar
         self.landing: LandingServices
+        self.pull_requests: PullRequestCache
         self.poller: Poller
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
@@ -279,8 +281,14 @@ class Workspace:
             self.store, self.bus, self.directories, self.scripts, sources
         )
         self.run_in_background(self.landing.run())
+        self.pull_requests = PullRequestCache(self.store)
         self.poller = Poller(
-            self.store, self.bus, worktrees.archive, self.radar, self.landing.note_status
+            self.store,
+            self.bus,
+            worktrees.archive,
+            self.radar,
+            self.landing.note_status,
+            self.pull_requests.note_change,
         )
         self.run_in_background(self.poller.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))

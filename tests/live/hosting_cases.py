@@ -10,7 +10,7 @@ from typing import Any
 
 from model.base.errors import ErrorType
 from model.hosting.github.pull_requests import CheckStatus, PullRequestStatus
-from tests.live.hosting_stub import Check, PullRequest
+from tests.live.hosting_pull_requests import Check, PullRequest
 
 RECORDING = Path(__file__).parents[1] / "model" / "hosting" / "recordings" / "gh.json"
 """By case, the arguments of `gh` (`args`) and its result (`out`, `err`, `code`)."""

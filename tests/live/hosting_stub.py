@@ -7,112 +7,30 @@ so there are no DNS lookups and no traffic leaves the machine.
 
 import asyncio
 import itertools
+import json
 import re
 import ssl
-import subprocess
+import zlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
-Json = dict[str, Any]
+from tests.live.hosting_pull_requests import (
+    MUTATIONS,
+    Job,
+    Json,
+    PullRequest,
+    rollup,
+)
+from tests.live.tls_proxy import make_certificate, proxy_to
 
 TOKEN = "dummy"
 HOSTS = ("github.com", "api.github.com", "git.corp.example")
 _OPERATION = re.compile(r"\b(?:query|mutation) (\w+)")
-
-
-@dataclass(frozen=True)
-class Check:
-    """A check run (`conclusion` is empty while it runs), or with `classic` a commit status."""
-
-    conclusion: str = ""
-    classic: str = ""
-
-    def to_json(self, number: int) -> Json:
-        if self.classic:
-            context = {"context": f"ci/{number}", "state": self.classic, "targetUrl": ""}
-            return {"__typename": "StatusContext", **context, "createdAt": "2026-01-01T00:00:00Z"}
-        return {
-            "__typename": "CheckRun",
-            "name": f"check {number}",
-            "checkSuite": {"workflowRun": {"workflow": {"name": "CI"}}},
-            "status": "COMPLETED" if self.conclusion else "IN_PROGRESS",
-            "conclusion": self.conclusion,
-            "startedAt": "2026-01-01T00:00:00Z",
-            "completedAt": "2026-01-01T00:01:00Z",
-            "detailsUrl": "",
-        }
-
-
-@dataclass(frozen=True)
-class PullRequest:
-    """A pull request at the service."""
-
-    number: int = 7
-    head: str = "otter"
-    owner: str = "ada"
-    """Owner of the repository of the head; it is a fork if that is not the stub's owner."""
-    base: str = "main"
-    title: str = ""
-    body: str = ""
-    state: str = "OPEN"
-    draft: bool = False
-    decision: str = ""
-    asked: Sequence[str] = ()
-    """Logins asked for a review; `organization/team` for a team."""
-    reviewed: Sequence[str] = ()
-    """Logins that wrote a review."""
-    checks: Sequence[Check] = ()
-
-    def to_json(self, repository: "HostingStub") -> Json:
-        """All fields that `gh` uses; it reads those that it requested."""
-        place = f"https://{repository.host}/{repository.owner}/{repository.name}"
-        return {
-            "id": f"PR_{self.number}",
-            "number": self.number,
-            "url": f"{place}/pull/{self.number}",
-            "title": self.title,
-            "body": self.body,
-            "state": self.state,
-            "isDraft": self.draft,
-            "baseRefName": self.base,
-            "headRefName": self.head,
-            "headRepository": {"id": "R_1", "name": repository.name},
-            "headRepositoryOwner": {"id": "U_1", "login": self.owner, "name": ""},
-            "isCrossRepository": self.owner != repository.owner,
-            "reviewDecision": self.decision,
-            "reviewRequests": {"nodes": [_requested(login) for login in self.asked]},
-            "latestReviews": {"nodes": [_review(login) for login in self.reviewed]},
-            "statusCheckRollup": _rollup(self.checks, after=0),
-        }
-
-
-def _requested(login: str) -> Json:
-    if "/" in login:
-        organization, slug = login.split("/")
-        team = {"organization": {"login": organization}, "name": slug, "slug": slug}
-        return {"requestedReviewer": {"__typename": "Team", **team}}
-    return {"requestedReviewer": {"__typename": "User", "login": login}}
-
-
-def _review(login: str) -> Json:
-    who = {"author": {"login": login}, "authorAssociation": "MEMBER"}
-    return {**who, "submittedAt": "2026-01-01T00:00:00Z", "body": "hm", "state": "COMMENTED"}
-
-
-def _rollup(checks: Sequence[Check], after: int) -> Json:
-    """The checks of the last commit, in pages of a hundred as at the service."""
-    if not checks:
-        return {"nodes": [{"commit": {"statusCheckRollup": None}}]}
-    page = checks[after : after + 100]
-    more = {"hasNextPage": after + 100 < len(checks), "endCursor": str(after + 100)}
-    nodes = [check.to_json(after + place) for place, check in enumerate(page)]
-    contexts = {"nodes": nodes, "pageInfo": more}
-    return {"nodes": [{"commit": {"statusCheckRollup": {"contexts": contexts}}}]}
 
 
 @dataclass
@@ -137,6 +55,29 @@ class HostingStub:
     """A query, mutation or field; requests that contain it fail with `message`."""
     silent: bool = False
     """Whether requests are never answered."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Headers of error responses, such as those that name a rate limit."""
+    unreadable: Sequence[str] = ()
+    """`statusCheckRollup` or `reviewThreads`: the token may not read it, and may read the rest."""
+    unknown: str = ""
+    """A field that this version of the service does not have."""
+    permission: str = "ADMIN"
+    methods: Sequence[str] = ("merge", "squash", "rebase")
+    allows_auto_merge: bool = True
+    has_queue: bool = False
+    moved_to: str = ""
+    """The present name of the repository."""
+    people: Sequence[str] = ("ada", "bob")
+    teams: Sequence[str] = ()
+    branches: set[str] = field(default_factory=lambda: {"main", "otter"})
+    protected: Sequence[str] = ()
+    """Branches that cannot be deleted."""
+    jobs: dict[int, Job] = field(default_factory=dict)
+    """By the id of their check."""
+    changes: list[tuple[str, Json]] = field(default_factory=list)
+    """Names and variables of the mutations, and methods, paths and bodies of other changes."""
+    unchanged: list[str] = field(default_factory=list)
+    """Paths of the conditional requests that found nothing new."""
     proxy: str = ""
     """URL of the proxy while it runs."""
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(7))
@@ -162,7 +103,7 @@ class HostingStub:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         key = self.folder / "key.pem"
-        await asyncio.to_thread(make_certificate, self.certificate, key)
+        await asyncio.to_thread(make_certificate, HOSTS, self.certificate, key)
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(self.certificate, key)
         app = web.Application()
@@ -171,13 +112,13 @@ class HostingStub:
         await runner.setup()
         try:
             await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
-            async with _proxy_to(runner.addresses[0][1]) as self.proxy:
+            async with proxy_to(runner.addresses[0][1]) as self.proxy:
                 yield
         finally:
             await runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
-        asked = await request.json() if request.method == "POST" else {}
+        asked = await request.json() if request.can_read_body else {}
         found = _OPERATION.search(asked.get("query", ""))
         name = found[1] if found else f"{request.method} {request.path}"
         self.asked.append(name)
@@ -187,11 +128,14 @@ class HostingStub:
             return web.json_response({"message": "Bad credentials"}, status=401)
         if self.status != 200:
             error = {"message": self.message}
-            return web.json_response(error, status=self.status)
+            return web.json_response(error, status=self.status, headers=self.headers)
         if self.refused and self.refused in asked.get("query", ""):
             return web.json_response({"data": None, "errors": [{"message": self.message}]})
+        if self.unknown and self.unknown in asked.get("query", ""):
+            message = f"Field '{self.unknown}' doesn't exist on type 'PullRequest'"
+            return web.json_response({"errors": [{"message": message}]})
         if found is None:
-            return web.json_response({"login": self.owner}, headers={"X-Oauth-Scopes": "repo"})
+            return await self._answer_rest(request, asked)
         return web.json_response(self._queried(name, asked["query"], asked.get("variables") or {}))
 
     def _queried(self, name: str, query: str, variables: Json) -> Json:
@@ -212,7 +156,27 @@ class HostingStub:
             case "PullRequestStatusChecks":
                 known = self.pull_requests[int(variables["id"].removeprefix("PR_"))]
                 after = int(variables["endCursor"])
-                return _data(node={"statusCheckRollup": _rollup(known.checks, after)})
+                return _data(node={"statusCheckRollup": rollup(known.checks, after)})
+            case "PullRequestDetails" | "PullRequestChecks" | "PullRequestThreads":
+                return self._details(variables["number"], int(variables.get("after") or 0))
+            case "PullRequestBehind":
+                compared = {"behindBy": self.pull_requests[variables["number"]].behind}
+                return _data(repository={"pullRequest": {"baseRef": {"compare": compared}}})
+            case "PullRequestId":
+                return self._by_number(variables["number"])
+            case "ThreadReply" | "ThreadResolve":
+                return self._change_thread(name, variables["thread"], variables)
+            case "PossibleReviewers":
+                users = {"nodes": [{"login": login} for login in self.people]}
+                viewer = {"login": self.owner}
+                return _data(viewer=viewer, repository={"assignableUsers": users})
+            case "PossibleTeams":
+                return self._list_teams()
+            case _ if name in MUTATIONS:
+                self.changes.append((name, variables))
+                number = int(variables["id"].removeprefix("PR_"))
+                self.pull_requests[number] = self.pull_requests[number].after(name, variables)
+                return _data(done={"clientMutationId": None})
             case _:
                 return {"errors": [{"message": f"the stub knows no {name}"}]}
 
@@ -226,6 +190,7 @@ class HostingStub:
         return {
             "id": f"R_{owner}",
             "name": self.name,
+            "url": f"https://{self.host}/{owner}/{self.name}",
             "owner": {"login": owner},
             "viewerPermission": "ADMIN",
             "hasIssuesEnabled": True,
@@ -247,12 +212,16 @@ class HostingStub:
             draft=wanted["draft"],
         )
         self.pull_requests[made.number] = made
-        return made.to_json(self)
+        return self._to_json(made)
+
+    def _to_json(self, known: PullRequest) -> Json:
+        place = f"https://{self.host}/{self.owner}/{self.moved_to or self.name}"
+        return known.to_json(self.owner, self.name, place)
 
     def _by_number(self, number: int) -> Json:
         known = self.pull_requests.get(number)
         if known is not None:
-            return _data(repository={"pullRequest": known.to_json(self)})
+            return _data(repository={"pullRequest": self._to_json(known)})
         gone = f"Could not resolve to a PullRequest with the number of {number}."
         error = {"type": "NOT_FOUND", "path": ["repository", "pullRequest"], "message": gone}
         return {"data": {"repository": {"pullRequest": None}}, "errors": [error]}
@@ -260,52 +229,132 @@ class HostingStub:
     def _on_branch(self, head: Any, variables: Json) -> Json:
         wanted = variables.get("states") or variables.get("state") or ["OPEN", "CLOSED", "MERGED"]
         fitting = [known for known in self.pull_requests.values() if known.head == head]
-        nodes = [known.to_json(self) for known in reversed(fitting) if known.state in wanted]
+        nodes = [self._to_json(known) for known in reversed(fitting) if known.state in wanted]
         page = {"hasNextPage": False, "endCursor": ""}
         found = {"totalCount": len(nodes), "nodes": nodes, "pageInfo": page}
         return {"pullRequests": found, "defaultBranchRef": {"name": "main"}}
 
+    def _details(self, number: int, after: int) -> Json:
+        known = self.pull_requests.get(number)
+        if known is None:
+            return self._by_number(number)
+        fields = self._to_json(known)
+        fields["viewerCanEnableAutoMerge"] = self.allows_auto_merge and known.state == "OPEN"
+        fields["mergeQueue"] = {"id": "Q"} if self.has_queue else None
+        fields["commits"] = rollup(known.checks, after)
+        fields["reviewThreads"] = known.threads_to_json(self.owner, after)
+        errors = [self._hide(fields, name) for name in self.unreadable]
+        allowed = {
+            "mergeCommitAllowed": "merge" in self.methods,
+            "squashMergeAllowed": "squash" in self.methods,
+            "rebaseMergeAllowed": "rebase" in self.methods,
+        }
+        repository = {"viewerPermission": self.permission, "isArchived": False, **allowed}
+        found = _data(repository={**repository, "pullRequest": fields})
+        return {**found, "errors": errors} if errors else found
 
-def make_certificate(certificate: Path, key: Path) -> None:
-    """Create a self-signed certificate for all `HOSTS`."""
-    names = ",".join(f"DNS:{host}" for host in HOSTS)
-    subprocess.run(
-        [
-            "openssl", "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=stub",
-            "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-            "-addext", f"subjectAltName={names}", "-keyout", str(key), "-out", str(certificate),
-        ],
-        check=True, capture_output=True, timeout=60,
-    )  # fmt: skip
+    @staticmethod
+    def _hide(fields: Json, name: str) -> Json:
+        """Remove a field that the token may not read; return the error for it."""
+        path = ["repository", "pullRequest", name]
+        if name == "statusCheckRollup":
+            fields["commits"] = {"nodes": [{"commit": {name: None}}]}
+            path = ["repository", "pullRequest", "commits", "nodes", 0, "commit", name]
+        else:
+            fields[name] = None
+        message = "Resource not accessible by personal access token"
+        return {"type": "FORBIDDEN", "path": path, "message": message}
 
+    def _change_thread(self, name: str, thread_id: str, variables: Json) -> Json:
+        if not thread_id.startswith("T_"):
+            gone = f"Could not resolve to a node with the global id of '{thread_id}'"
+            return {"data": None, "errors": [{"type": "NOT_FOUND", "message": gone}]}
+        self.changes.append((name, variables))
+        number = int(thread_id.split("_")[1])
+        known = self.pull_requests[number]
+        self.pull_requests[number] = known.after_in_thread(name, thread_id, variables)
+        return _data(done={"id": thread_id})
 
-@asynccontextmanager
-async def _proxy_to(port: int) -> AsyncIterator[str]:
-    """Run a proxy that connects all `CONNECT` requests to a port on loopback; yields its URL."""
-    open_ends: set[asyncio.StreamWriter] = set()
+    def _list_teams(self) -> Json:
+        if not self.teams:
+            message = f"Could not resolve to an Organization with the login of '{self.owner}'."
+            return {"data": {"organization": None}, "errors": [{"message": message}]}
+        teams = {"nodes": [{"slug": slug} for slug in self.teams]}
+        return _data(organization={"teams": teams})
 
-    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        to_stub, from_stub = await asyncio.open_connection("127.0.0.1", port)
-        open_ends.update((writer, from_stub))
-        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        await asyncio.gather(_carry(reader, from_stub), _carry(to_stub, writer))
+    async def _answer_rest(self, request: web.Request, asked: Json) -> web.StreamResponse:
+        path = request.path.removeprefix("/api/v3")
+        parts = path.strip("/").split("/")
+        if request.method != "GET":
+            return self._change(request.method, path, parts, asked)
+        match parts:
+            case ["repos", _, _, "pulls", number] if int(number) in self.pull_requests:
+                return self._conditional(request, self.pull_requests[int(number)].to_rest())
+            case ["repos", _, _, "commits", commit, "check-runs" | "status" as kind]:
+                return self._checks_of(request, commit, is_classic=kind == "status")
+            case ["repos", _, _, "actions", "jobs", number]:
+                job = self.jobs.get(int(number), Job(has_log=False))
+                return web.json_response({"id": int(number), "steps": list(job.steps)})
+            case ["repos", _, _, "actions", "jobs", number, "logs"]:
+                raise web.HTTPFound(f"https://api.github.com/stored-logs/{number}")
+            case ["stored-logs", number]:
+                return await self._send_log(request, self.jobs.get(int(number)))
+            case ["repos", *_]:
+                return web.json_response({"message": "Not Found"}, status=404)
+        return web.json_response({"login": self.owner}, headers={"X-Oauth-Scopes": "repo"})
 
-    server = await asyncio.start_server(connect, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
-        for end in open_ends:
-            end.close()
+    def _conditional(self, request: web.Request, found: Json) -> web.Response:
+        etag = f'W/"{zlib.crc32(json.dumps(found).encode()):x}"'
+        if request.headers.get("If-None-Match") == etag:
+            self.unchanged.append(request.path)
+            return web.Response(status=304, headers={"ETag": etag})
+        return web.json_response(found, headers={"ETag": etag})
 
+    def _checks_of(self, request: web.Request, commit: str, *, is_classic: bool) -> web.Response:
+        if "statusCheckRollup" in self.unreadable:
+            return web.json_response({"message": "Resource not accessible"}, status=403)
+        found = [
+            check.to_json(place)
+            for known in self.pull_requests.values()
+            if known.commit == commit
+            for place, check in enumerate(known.checks)
+            if bool(check.classic) == is_classic
+        ]
+        return self._conditional(request, {"total_count": len(found), "found": found[:100]})
 
-async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError):
-        while piece := await reader.read(1 << 16):
-            writer.write(piece)
-            await writer.drain()
-    writer.close()
+    async def _send_log(self, request: web.Request, job: Job | None) -> web.StreamResponse:
+        if job is None or not job.has_log:
+            return web.json_response({"message": "Gone"}, status=410)
+        response = web.StreamResponse()
+        await response.prepare(request)
+        with suppress(ConnectionError):
+            for _ in range(job.repeat):
+                await response.write(job.log)
+            await response.write(job.end)
+            await response.write_eof()
+        return response
+
+    def _change(self, method: str, path: str, parts: Sequence[str], body: Json) -> web.Response:
+        if method == "DELETE":
+            return self._delete_branch(path, "/".join(parts[6:]))
+        unknown = {*body.get("reviewers", ())} - {*self.people}
+        if unknown or {*body.get("team_reviewers", ())} - {*self.teams}:
+            message = "Reviews may only be requested from collaborators. One or more is not one."
+            return web.json_response({"message": message}, status=422)
+        self.changes.append((f"{method} {path}", body))
+        number = int(parts[4])
+        asked = [*body["reviewers"], *(f"{self.owner}/{slug}" for slug in body["team_reviewers"])]
+        self.pull_requests[number] = replace(self.pull_requests[number], asked=asked)
+        return web.json_response({"number": number}, status=201)
+
+    def _delete_branch(self, path: str, branch: str) -> web.Response:
+        if branch not in self.branches:
+            return web.json_response({"message": "Reference does not exist"}, status=422)
+        if branch in self.protected:
+            return web.json_response({"message": "Cannot delete this branch"}, status=422)
+        self.branches.remove(branch)
+        self.changes.append((f"DELETE {path}", {}))
+        return web.Response(status=204)
 
 
 def _data(**found: Any) -> Json:

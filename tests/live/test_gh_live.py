@@ -7,9 +7,7 @@ With SPINNEY_RECORD_GH=1 its answers are written to the recording that tests wit
 
 import json
 import os
-import shutil
-import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +25,10 @@ from model.hosting.github.pull_requests import PullRequestState, fetch_pull_requ
 from model.hosting.program import HostingProgram, Output
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
+from tests.live.gh_service import service  # noqa: F401 - a fixture
 from tests.live.hosting_cases import PASSED, RECORDING, STATES, TROUBLES, URL
-from tests.live.hosting_stub import TOKEN, Check, HostingStub, PullRequest
+from tests.live.hosting_pull_requests import Check, PullRequest
+from tests.live.hosting_stub import TOKEN, HostingStub
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
     make_repository,
     own_home,
@@ -39,31 +39,6 @@ from tests.model.git.git_project import GitProject
 from tests.model.hosting.conftest import place, place_there, worktree  # noqa: F401 - as above
 
 Answer = dict[str, Any]
-
-
-@pytest.fixture(autouse=True)
-async def service(
-    own_home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> AsyncIterator[HostingStub]:
-    """The running stub, in an environment in which `gh` connects only to it."""
-    for program in ("gh", "openssl"):
-        if shutil.which(program) is None:
-            pytest.skip(f"needs {program}")
-    version = subprocess.run(["gh", "--version"], capture_output=True, text=True, timeout=30)
-    if not version.stdout.startswith("gh version 2.23."):
-        pytest.skip(f"the stub supports gh 2.23, and this is {version.stdout[:30]!r}")
-    for name in list(os.environ):
-        if name.startswith(("GH_", "GITHUB_")) or name.upper().endswith("_PROXY"):
-            monkeypatch.delenv(name)
-    folder = tmp_path / "service"
-    folder.mkdir()
-    stub = HostingStub(folder)
-    async with stub.running():
-        for name, value in stub.environment.items():
-            monkeypatch.setenv(name, value)
-        yield stub
 
 
 @pytest.fixture

@@ -26,7 +26,17 @@ from model.hosting.forge import (
     PullRequestState,
     Unsupported,
 )
-from model.hosting.github import open_items, pull_requests
+from model.hosting.github import (
+    acting,
+    check_logs,
+    details,
+    following,
+    open_items,
+    pull_requests,
+    repositories,
+    threads,
+)
+from model.hosting.github.api import PullRequestPlace, parse_place
 
 _UNSUPPORTED: Final = Unsupported()
 
@@ -67,13 +77,14 @@ class GitHub:
     async def fetch_state(
         self, path: Path, pull_request: int | str, version: str = ""
     ) -> tuple[PullRequestState | None, str]:
-        return await pull_requests.fetch_pull_request_state(path, pull_request), ""
+        return await following.fetch_state(path, pull_request, version)
 
     async def fetch_details(self, path: Path, pull_request: int | str) -> PullRequestDetails:
-        raise _missing()
+        return await details.fetch_details(path, await _locate(path, pull_request))
 
     async def fetch_check_log(self, path: Path, pull_request: int | str, check: Check) -> CheckLog:
-        raise _missing()
+        place = await _locate(path, pull_request)
+        return await check_logs.fetch_check_log(path, place.repository, check)
 
     async def merge(
         self,
@@ -84,40 +95,43 @@ class GitHub:
         auto: bool,
         head_commit: str | None,
     ) -> None:
-        raise _missing()
+        place = await _locate(path, pull_request)
+        await acting.merge(path, place, method, auto=auto, head_commit=head_commit)
 
     async def cancel_auto_merge(self, path: Path, pull_request: int | str) -> None:
-        raise _missing()
+        await acting.cancel_auto_merge(path, await _locate(path, pull_request))
 
     async def update_branch(self, path: Path, pull_request: int | str, *, rebase: bool) -> None:
-        raise _missing()
+        await acting.update_branch(path, await _locate(path, pull_request), rebase=rebase)
 
     async def set_draft(self, path: Path, pull_request: int | str, draft: bool) -> None:
-        raise _missing()
+        await acting.set_draft(path, await _locate(path, pull_request), draft)
 
     async def edit(
         self, path: Path, pull_request: int | str, title: str | None, body: str | None
     ) -> None:
-        raise _missing()
+        await acting.edit(path, await _locate(path, pull_request), title, body)
 
     async def list_possible_reviewers(self, path: Path) -> list[str]:
-        raise _missing()
+        return await repositories.list_possible_reviewers(path)
 
     async def request_review(
         self, path: Path, pull_request: int | str, reviewers: Sequence[str]
     ) -> None:
-        raise _missing()
+        await acting.request_review(path, await _locate(path, pull_request), reviewers)
 
     async def reply_to_thread(
         self, path: Path, pull_request: int | str, thread_id: str, text: str
     ) -> None:
-        raise _missing()
+        place = await _locate(path, pull_request)
+        await threads.reply_to_thread(path, place.repository.host, thread_id, text)
 
     async def resolve_thread(self, path: Path, pull_request: int | str, thread_id: str) -> None:
-        raise _missing()
+        place = await _locate(path, pull_request)
+        await threads.resolve_thread(path, place.repository.host, thread_id)
 
     async def delete_branch(self, path: Path, branch: str) -> None:
-        raise _missing()
+        await repositories.delete_branch(path, branch)
 
     async def list_issues(self, path: Path, query: ItemQuery) -> list[OpenIssue]:
         return await open_items.list_open_issues(path)
@@ -140,6 +154,12 @@ class GitHub:
 
     async def fetch_text(self, path: Path, kind: WorkKind, item_id: str) -> ItemText:
         raise _missing()
+
+
+async def _locate(path: Path, pull_request: int | str) -> PullRequestPlace:
+    if isinstance(pull_request, int):
+        pull_request = (await pull_requests.fetch_pull_request_link(path, pull_request)).url
+    return parse_place(pull_request)
 
 
 def _missing() -> SpinneyError:

@@ -38,7 +38,9 @@ class PolledWorktree:
     """The time of the poller's clock."""
 
     def __post_init__(self) -> None:
-        self.poller = PullRequestPoller(self.store, archive, read_branch_tips, lambda: self.now)
+        self.poller = PullRequestPoller(
+            self.store, archive, read_branch_tips, clock=lambda: self.now
+        )
 
     @property
     def worktree(self) -> Worktree:

@@ -1,0 +1,121 @@
+"""The details of the pull requests of worktrees, as they were read last."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from model.base.errors import SpinneyError
+from model.domain.events import Event, PullRequestUpdated, WorktreeUpdated
+from model.domain.hosting import PullRequestDetails
+from model.domain.resources import Worktree
+from model.hosting.forges import find_forge, is_pull_request_url
+from model.state import State
+from model.store.store import Store
+
+MAX_AGE: Final = 300.0
+"""Seconds after which an answer is read again even if nothing is known to have changed."""
+_MAX_ENTRIES: Final = 64
+"""Worktrees whose details are kept, those that were used last."""
+
+
+@dataclass(slots=True)
+class _Entry:
+    pull_request: int | str
+    details: PullRequestDetails
+    started_at: float
+    """When they were asked for, by the clock."""
+    is_outdated: bool = False
+
+
+class PullRequestCache:
+    """Reads the details of pull requests, and keeps them until something has changed.
+
+    Args:
+        store: Provides the worktrees; gets the events.
+        clock: Returns seconds on a monotonic clock.
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._clock = clock
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def get(self, worktree: Worktree, *, refresh: bool = False) -> PullRequestDetails:
+        """Return the details of a worktree's pull request.
+
+        With `refresh` they are not older than this call. Raises `not_found` if there is none.
+        """
+        asked_at = self._clock()
+        pull_request = identify(worktree)
+        lock = self._locks.setdefault(worktree.id, asyncio.Lock())
+        async with lock:
+            known = self._entries.get(worktree.id)
+            if known is not None and self._is_current(known, pull_request, refresh, asked_at):
+                self._entries.move_to_end(worktree.id)
+                return known.details
+            started_at = self._clock()
+            path = Path(worktree.path)
+            forge = await find_forge(path)
+            details = await forge.fetch_details(path, pull_request)
+            self._keep(worktree.id, _Entry(details.url or pull_request, details, started_at))
+        await self._follow_move(worktree, details)
+        if known is not None and _without_time(known.details) != _without_time(details):
+            self._store.record(PullRequestUpdated(worktree_id=worktree.id))
+        return details
+
+    def note_change(self, worktree_id: str) -> None:
+        """Read the details again when they are needed next, and report that they have changed."""
+        if (known := self._entries.get(worktree_id)) is not None:
+            known.is_outdated = True
+        self._store.record(PullRequestUpdated(worktree_id=worktree_id))
+
+    def _is_current(
+        self, entry: _Entry, pull_request: int | str, refresh: bool, asked_at: float
+    ) -> bool:
+        if pull_request not in (entry.pull_request, entry.details.number):
+            return False
+        if refresh:
+            return entry.started_at >= asked_at
+        return not entry.is_outdated and asked_at - entry.started_at < MAX_AGE
+
+    def _keep(self, worktree_id: str, entry: _Entry) -> None:
+        self._entries[worktree_id] = entry
+        self._entries.move_to_end(worktree_id)
+        while len(self._entries) > _MAX_ENTRIES:
+            oldest, _ = self._entries.popitem(last=False)
+            lock = self._locks.get(oldest)
+            if lock is not None and not lock.locked():
+                del self._locks[oldest]
+
+    async def _follow_move(self, worktree: Worktree, details: PullRequestDetails) -> None:
+        """Save the new address of a pull request whose repository was renamed or moved."""
+        if details.url == worktree.pr_url or not is_pull_request_url(details.url):
+            return
+
+        def make_events(state: State) -> list[Event]:
+            now = state.worktrees.get(worktree.id)
+            if now is None or (now.pr_number, now.pr_url) != (worktree.pr_number, worktree.pr_url):
+                return []
+            moved = now.model_copy(update={"pr_url": details.url})
+            return [WorktreeUpdated(worktree=moved)]
+
+        await self._store.accept(make_events)
+
+
+def identify(worktree: Worktree) -> int | str:
+    """Return the URL of a worktree's pull request, or its number. Raises `not_found`."""
+    if worktree.pr_number is None:
+        raise SpinneyError(
+            f"'{worktree.name}' has no pull request. Open one, or link one that exists.",
+            "not_found",
+        )
+    return worktree.pr_url or worktree.pr_number
+
+
+def _without_time(details: PullRequestDetails) -> PullRequestDetails:
+    return details.model_copy(update={"fetched_at": 0.0})

@@ -1,0 +1,86 @@
+"""The review threads of a pull request on GitHub."""
+
+from pathlib import Path
+from typing import Final
+
+from model.domain.hosting import ReviewThread, ReviewThreadComment
+from model.hosting.github.api import query
+from model.hosting.github.fields import (
+    Fields,
+    get_fields,
+    get_line,
+    get_nodes,
+    get_number,
+    get_text,
+    get_time,
+)
+
+THREAD_FIELDS: Final = """
+id path line isResolved isOutdated subjectType
+first: comments(first: 1) { totalCount nodes { ...comment } }
+comments(last: 20) { nodes { ...comment } }
+"""
+"""What a query asks of each thread, with `COMMENT_FRAGMENT`."""
+
+COMMENT_FRAGMENT: Final = """
+fragment comment on PullRequestReviewComment {
+  id body createdAt url viewerDidAuthor author { login }
+}
+"""
+
+_MAX_BODY: Final = 8000
+"""Characters of a comment."""
+_GHOST: Final = "ghost"
+"""The name that GitHub shows for an account that was deleted."""
+
+_REPLY: Final = """
+mutation ThreadReply($thread: ID!, $body: String!) {
+  addPullRequestReviewThreadReply(
+    input: {pullRequestReviewThreadId: $thread, body: $body}
+  ) { comment { id } }
+}
+"""
+_RESOLVE: Final = """
+mutation ThreadResolve($thread: ID!) {
+  resolveReviewThread(input: {threadId: $thread}) { thread { id } }
+}
+"""
+
+
+def parse_thread(fields: Fields) -> ReviewThread:
+    """Convert a thread: its first comment, and the last ones."""
+    last = get_nodes(fields, "comments")
+    known = {node.get("id") for node in last}
+    nodes = [node for node in get_nodes(fields, "first") if node.get("id") not in known] + last
+    is_file = fields.get("subjectType") == "FILE"
+    return ReviewThread(
+        id=get_text(fields, "id"),
+        path=get_line(fields, "path", 4096),
+        line=None if is_file else get_number(fields, "line"),
+        is_resolved=bool(fields.get("isResolved")),
+        is_outdated=bool(fields.get("isOutdated")),
+        comments=[_parse_comment(node) for node in nodes],
+        left_out=max(0, (get_number(get_fields(fields, "first"), "totalCount") or 0) - len(nodes)),
+    )
+
+
+def _parse_comment(fields: Fields) -> ReviewThreadComment:
+    body = get_text(fields, "body", _MAX_BODY + 1)
+    return ReviewThreadComment(
+        id=get_text(fields, "id"),
+        author=get_line(get_fields(fields, "author"), "login") or _GHOST,
+        body=body if len(body) <= _MAX_BODY else f"{body[:_MAX_BODY]} […]",
+        created_at=get_time(fields, "createdAt"),
+        url=get_line(fields, "url", 2000),
+        is_own=bool(fields.get("viewerDidAuthor")),
+    )
+
+
+async def reply_to_thread(path: Path, host: str, thread_id: str, text: str) -> None:
+    """Reply to a thread of review comments."""
+    await query(path, host, _REPLY, thread=thread_id, body=text)
+
+
+async def resolve_thread(path: Path, host: str, thread_id: str) -> None:
+    """Mark a thread as resolved."""
+    await query(path, host, _RESOLVE, thread=thread_id)
