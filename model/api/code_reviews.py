@@ -1,6 +1,6 @@
 """Reviews of a worktree's changes: verdicts about hunks, an agent's findings, comparisons."""
 
-from model.api.changes import ChangedFile
+from model.api.changes import ChangedFile, FileDiff
 from model.api.command import command
 from model.api.reviews import DEFAULT_LIMIT, DiffRows
 from model.domain.changes import Side
@@ -132,6 +132,11 @@ async def compare_branches(project_id: str, left: str, right: str) -> Comparison
 
 
 @command
+async def get_compared_diff(project_id: str, left: str, right: str, path: str) -> FileDiff:
+    """Get the diff of one file between two commits of `compare_branches`."""
+
+
+@command
 async def get_compared_rows(
     project_id: str,
     left: str,
@@ -140,7 +145,10 @@ async def get_compared_rows(
     offset: int = 0,
     limit: int = DEFAULT_LIMIT,
 ) -> DiffRows:
-    """Get a page of the diff of one file between two commits of `compare_branches`, as rows."""
+    """Get a page of the diff of one file between two commits of `compare_branches`, as rows.
+
+    `offset` and `limit` are as in `get_diff_rows`.
+    """
 
 
 @command

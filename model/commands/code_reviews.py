@@ -1,16 +1,24 @@
 """Implements `model.api.code_reviews`."""
 
+import asyncio
 from typing import TYPE_CHECKING, Final
 
 from model.api import code_reviews as api
+from model.api.changes import FileDiff
+from model.api.reviews import DEFAULT_LIMIT, DiffRows
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
+from model.commands.changes import as_resource
 from model.commands.registry import implements
+from model.commands.reviews import check_page, make_page
 from model.commands.session_choice import send_to_session
 from model.domain.changes import Side
 from model.domain.code_reviews import CodeReview, Finding, HunkVerdict, Severity, Verdict
 from model.domain.resources import SessionMessage
+from model.git.changes import list_files_between, read_patch_between
 from model.reviewing.messages import format_findings, format_rejections
+from model.worktrees import require_project
+from model.writing.release_notes import write_notes
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -123,3 +131,54 @@ async def send_findings(
     sent = await send_to_session(workspace, worktree_id, format_findings(findings), session_id)
     await workspace.code_reviews.note_sent(worktree_id, finding_ids)
     return sent
+
+
+@implements(api.compare_branches)
+async def compare_branches(
+    workspace: "Workspace", project_id: str, left: str, right: str
+) -> api.Comparison:
+    async with workspace.comparisons.open(project_id) as opened:
+        one, other = await opened.resolve(left), await opened.resolve(right)
+        files = await list_files_between(opened.root, one.commit, other.commit, opened.environment)
+    return api.Comparison(
+        left=one.label,
+        right=other.label,
+        left_commit=one.commit,
+        right_commit=other.commit,
+        files=[as_resource(file) for file in files],
+    )
+
+
+@implements(api.get_compared_diff)
+async def get_compared_diff(
+    workspace: "Workspace", project_id: str, left: str, right: str, path: str
+) -> FileDiff:
+    async with workspace.comparisons.open(project_id) as opened:
+        one, other = await opened.require_commit(left), await opened.require_commit(right)
+        patch, cut = await read_patch_between(opened.root, one, other, path, opened.environment)
+    text = await asyncio.to_thread(patch.to_text)
+    return FileDiff(path=path, text=text, digest=patch.digest, hunks=patch.hunk_names(cut=cut))
+
+
+@implements(api.get_compared_rows)
+async def get_compared_rows(
+    workspace: "Workspace",
+    project_id: str,
+    left: str,
+    right: str,
+    path: str,
+    offset: int = 0,
+    limit: int = DEFAULT_LIMIT,
+) -> DiffRows:
+    check_page(offset, limit)
+    diff = await get_compared_diff(workspace, project_id, left, right, path)
+    return await asyncio.to_thread(make_page, diff, offset, limit)
+
+
+@implements(api.write_release_notes)
+async def write_release_notes(
+    workspace: "Workspace", project_id: str, since: str | None = None, until: str | None = None
+) -> api.ReleaseNotes:
+    project = require_project(workspace.store.state, project_id)
+    text, start = await write_notes(workspace.writer, project, since, until)
+    return api.ReleaseNotes(text=text, since=start)

@@ -47,17 +47,22 @@ async def get_diff_rows(
     commit: str | None = None,
     turn_id: str | None = None,
 ) -> api.DiffRows:
-    if not 0 < limit <= _MAX_LIMIT:
-        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
-    if offset < 0:
-        raise SpinneyError("Invalid field 'offset': must be 0 or more")
+    check_page(offset, limit)
     if turn_id is not None:
         diff = await get_turn_file_diff(workspace, turn_id, path)
     elif commit is None:
         diff = await get_file_diff(workspace, worktree_id, path, side)
     else:
         diff = await get_commit_file_diff(workspace, worktree_id, commit, path)
-    return await asyncio.to_thread(_page, diff, offset, limit)
+    return await asyncio.to_thread(make_page, diff, offset, limit)
+
+
+def check_page(offset: int, limit: int) -> None:
+    """Raise `SpinneyError` for a page that `make_page` cannot make."""
+    if not 0 < limit <= _MAX_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
+    if offset < 0:
+        raise SpinneyError("Invalid field 'offset': must be 0 or more")
 
 
 @implements(api.get_edit_rows)
@@ -136,8 +141,8 @@ async def _read_lines(workspace: "Workspace", worktree_id: str, path: str, side:
     return await read_lines(root, side, file)
 
 
-def _page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:
-    """Runs in a thread: parsing and highlighting take long."""
+def make_page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:
+    """Return rows of a diff. Runs in a thread: parsing and highlighting take long."""
     text = parse_diff(diff.text)
     rows: list[api.ShownRow] = []
     remaining = _MAX_CHARACTERS
@@ -159,7 +164,7 @@ def _page(diff: "FileDiff", offset: int, limit: int) -> api.DiffRows:
 
 
 def _compare(path: str, old: str, new: str) -> api.EditRows:
-    """Runs in a thread, as `_page` does."""
+    """Runs in a thread, as `make_page` does."""
     compared = diff_rows(old, new)
     rows: list[api.ShownRow] = []
     remaining = _MAX_CHARACTERS
@@ -179,7 +184,7 @@ def _compare(path: str, old: str, new: str) -> api.EditRows:
 
 
 def _show_lines(rows: list[DiffRow], path: str, total: int) -> api.FileLines:
-    """Runs in a thread, as `_page` does."""
+    """Runs in a thread, as `make_page` does."""
     highlighted = zip(rows, highlight_rows(rows, path), strict=True)
     shown = [_row(row, [(*token, False) for token in tokens]) for row, tokens in highlighted]
     return api.FileLines(rows=shown, total=total)

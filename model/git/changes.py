@@ -6,7 +6,7 @@ name resolves only to files that have changes, so no path can point anywhere els
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -109,19 +109,28 @@ async def read_commit_patch(path: Path, commit: str, display_name: str) -> tuple
     return await _read_between(path, "branch", file, await _find_commit_range(path, commit))
 
 
-async def list_files_between(path: Path, before: str, after: str) -> list[ChangedFile]:
-    """Return the files that differ between two snapshots' trees, sorted by name."""
-    found = await _list_between(path, "branch", (before, after))
+async def list_files_between(
+    path: Path, before: str, after: str, environment: Mapping[str, str] | None = None
+) -> list[ChangedFile]:
+    """Return the files that differ between two snapshots' trees, sorted by name.
+
+    `environment` says where git finds objects that are not in the repository.
+    """
+    found = await _list_between(path, "branch", (before, after), environment)
     return [file for file in found if plumbing.to_file_path(file.name) == file.name]
 
 
 async def read_patch_between(
-    path: Path, before: str, after: str, display_name: str
+    path: Path,
+    before: str,
+    after: str,
+    display_name: str,
+    environment: Mapping[str, str] | None = None,
 ) -> tuple[FilePatch, bool]:
     """Return the diff of one file between two snapshots' trees, and whether it is truncated."""
-    found = await list_files_between(path, before, after)
+    found = await list_files_between(path, before, after, environment)
     file = _find_by_display_name(found, display_name)
-    return await _read_between(path, "branch", file, (before, after))
+    return await _read_between(path, "branch", file, (before, after), environment)
 
 
 async def list_files_since(path: Path, commit: str) -> list[ChangedFile]:
@@ -178,18 +187,30 @@ async def read_patch(
     return await _read_between(path, side, file, commits)
 
 
-async def _list_between(path: Path, side: Side, commits: tuple[str, ...]) -> list[ChangedFile]:
+async def _list_between(
+    path: Path,
+    side: Side,
+    commits: tuple[str, ...],
+    environment: Mapping[str, str] | None = None,
+) -> list[ChangedFile]:
     command = diff_arguments(side, commits, "--raw", "--numstat", "-z")
-    result = await git(path, *command, "--", timeout=TIMEOUT)
+    result = await git(path, *command, "--", timeout=TIMEOUT, environment=environment)
     return await asyncio.to_thread(_parse_raw_numstat, result.fields)
 
 
 async def _read_between(
-    path: Path, side: Side, file: ChangedFile, commits: tuple[str, ...]
+    path: Path,
+    side: Side,
+    file: ChangedFile,
+    commits: tuple[str, ...],
+    environment: Mapping[str, str] | None = None,
 ) -> tuple[FilePatch, bool]:
     command = diff_arguments(side, commits)
     pathspecs = to_pathspecs(file.names)
-    result = await git(path, *command, "--", *pathspecs, timeout=TIMEOUT, max_bytes=MAX_BYTES)
+    result = await git(
+        path, *command, "--", *pathspecs, timeout=TIMEOUT, max_bytes=MAX_BYTES,
+        environment=environment,
+    )  # fmt: skip
     raw = result.raw_stdout
     if result.is_truncated:
         limit = f"{MAX_BYTES // 1_000_000} MB"

@@ -33,6 +33,33 @@ async def list_commits_since(path: Path, base: str) -> list[CommitText]:
     ]
 
 
+async def list_commits_between(
+    path: Path, since: str | None, until: str, limit: int
+) -> list[CommitText]:
+    """Return the newest commits of `until` that `since` lacks, oldest first.
+
+    Both are ids of commits; without `since` these are all commits.
+    """
+    start = ("--not", since) if since else ()
+    listed = await git(
+        path, "log", "-z", "--format=%s%n%b", f"--max-count={limit}", "--no-merges",
+        "--no-show-signature", until, *start, "--", timeout=60,
+    )  # fmt: skip
+    parts = [field.partition("\n") for field in listed.fields]
+    return [CommitText(clean_line(head), make_visible(rest).strip()) for head, _, rest in parts][
+        ::-1
+    ]
+
+
+async def find_newest_tag(path: Path, commit: str) -> str | None:
+    """Return the name of the newest tag that a commit has among its ancestors, or itself."""
+    found = await git(
+        path, "describe", "--tags", "--abbrev=0", commit, check=False,
+        timeout=60,
+    )  # fmt: skip
+    return found.stdout if found.returncode == 0 else None
+
+
 async def is_untouched(path: Path, branch: str, base: str) -> bool:
     """Whether `branch`, checked out in `path`, has no commits of its own and was never pushed."""
     if await list_commits_since(path, base):

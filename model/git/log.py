@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -49,13 +50,16 @@ async def list_log(path: Path, base: str, limit: int, offset: int = 0) -> list[L
     return [_parse(field, not_pushed, own) for field in logged.fields]
 
 
-async def resolve_commit(path: Path, commit: str) -> str:
+async def resolve_commit(
+    path: Path, commit: str, environment: Mapping[str, str] | None = None
+) -> str:
     """Return the full id of a commit given by its id. Raises `not_found` if there is none."""
     if _COMMIT_ID.fullmatch(commit):
         name = f"{commit}^{{commit}}"
         found = await git(
-            path, "rev-parse", "--verify", "--quiet", "--end-of-options", name, check=False
-        )
+            path, "rev-parse", "--verify", "--quiet", "--end-of-options", name, check=False,
+            environment=environment,
+        )  # fmt: skip
         if found.returncode == 0:
             return found.stdout
     raise SpinneyError(f"There is no commit '{clean_line(commit)[:80]}'.", "not_found")

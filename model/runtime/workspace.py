@@ -40,6 +40,7 @@ from model.landing.services import LandingServices
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
 from model.reviewing.code_reviews import CodeReviews
+from model.reviewing.comparisons import Comparisons
 from model.reviewing.verdicts import Verdicts
 from model.runtime.launch import LayeredLaunchResolver
 from model.scripts.runner import ScriptRunner
@@ -134,6 +135,7 @@ class Workspace:
         self.undoer: TurnUndoer
         self.verdicts: Verdicts
         self.code_reviews: CodeReviews
+        self.comparisons: Comparisons
         self.radar: ConflictRadar
         self.landing: LandingServices
         self.pull_requests: PullRequestCache
@@ -251,6 +253,7 @@ class Workspace:
             self.store, self.directories.reviews, self.writer, self._label_reviewer
         )
         self._exit_stack.push_async_callback(self.code_reviews.close)
+        self.comparisons = Comparisons(self.store, self.directories.comparisons)
         self.removals = WorktreeRemover(
             self.store,
             self.directories,

@@ -65,3 +65,25 @@ async def wait_for_review(client: ProjectClient, of_it: dict[str, str]) -> Any:
         review = await client.call("get_code_review", **of_it)
         if review["status"] != "running":
             return review
+
+
+async def test_two_worktrees_are_compared(client: ProjectClient) -> None:
+    one, other = await client.create(), await client.create()
+    client.write(one, "read.me", "one\n")
+    client.write(other, "read.me", "other\n")
+    of_it = {"projectId": client.project_id}
+    found = await client.call("compare_branches", left=one["id"], right=other["id"], **of_it)
+    assert (found["left"], found["right"]) == (one["name"], other["name"])
+    assert [file["path"] for file in found["files"]] == ["read.me"]
+    sides = {"left": found["left_commit"], "right": found["right_commit"], "path": "read.me"}
+    diff = await client.call("get_compared_diff", **sides, **of_it)
+    assert "-one\n+other\n" in diff["text"]
+    rows = await client.call("get_compared_rows", **sides, **of_it)
+    assert [row["sign"] for row in rows["rows"]] == ["@", "-", "+"]
+
+
+async def test_the_demo_agent_writes_release_notes(client: ProjectClient) -> None:
+    client.repository.git("tag", "v1.0")
+    client.repository.commit("heddle", "1\n")
+    notes = await client.call("write_release_notes", projectId=client.project_id)
+    assert notes["since"] == "v1.0" and notes["text"]
