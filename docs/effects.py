@@ -198,6 +198,14 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/turns/test_explaining.py"
         "::test_a_line_that_has_landed_is_explained_by_the_note_on_its_commit",
     ),
+    "landing_method": _of(
+        "model/landing/lander.py",
+        "model/landing/test_landing.py::test_method_and_fate_of_the_worktree_are_preferences",
+    ),
+    "after_landing": _of(
+        "model/landing/lander.py",
+        "model/landing/test_landing.py::test_method_and_fate_of_the_worktree_are_preferences",
+    ),
     "removal_behavior": _of(
         "model/commands/worktrees.py tui/actions/archive.py server/web/js/views/removal.js",
         "page/test_dialogs.py::test_removing_follows_the_preference_and_stops_running_sessions",

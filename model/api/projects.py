@@ -1,8 +1,9 @@
 """Projects."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from model.api.command import PATH, UNCHANGED, Unchanged, command
+from model.domain.hosting import MergeMethod
 from model.domain.resources import Branch, HostingRemote, Project, Remote, Resource
 
 
@@ -42,6 +43,7 @@ async def update_project_settings(
     default_provider: str | None = None,
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
+    landing_method: MergeMethod | Literal[""] | None = None,
 ) -> Project:
     """Change the given settings of a project.
 

@@ -1,10 +1,14 @@
 """Implements `model.api.landing`."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.api import landing as api
 from model.commands.registry import implements
-from model.domain.landing import CheckResult, LandingDesk
+from model.domain.hosting import MergeMethod
+from model.domain.landing import AfterLanding, CheckResult, Landing, LandingDesk, LandingPreview
+from model.git.remote_branches import push_branch
+from model.worktrees import require_project
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -12,9 +16,68 @@ if TYPE_CHECKING:
 
 @implements(api.get_landing_desk)
 async def get_landing_desk(workspace: "Workspace", project_id: str) -> LandingDesk:
-    return await workspace.landing.desk.read(project_id, None)
+    require_project(workspace.store.state, project_id)
+    can_undo = await workspace.landing.moves.find_undoable(project_id)
+    return await workspace.landing.desk.read(project_id, can_undo)
 
 
 @implements(api.get_check_result)
 async def get_check_result(workspace: "Workspace", worktree_id: str) -> CheckResult:
     return await workspace.landing.checks.read(worktree_id)
+
+
+@implements(api.preview_landing)
+async def preview_landing(
+    workspace: "Workspace", worktree_id: str, method: MergeMethod | None = None
+) -> LandingPreview:
+    return await workspace.landing.lander.preview(worktree_id, method)
+
+
+@implements(api.land_worktree)
+async def land_worktree(
+    workspace: "Workspace",
+    worktree_id: str,
+    base_commit: str,
+    method: MergeMethod | None = None,
+    message: str | None = None,
+    after: AfterLanding | None = None,
+    delete_remote_branch: bool = False,
+    ignore_check: bool = False,
+) -> Landing:
+    landing = await workspace.landing.lander.land(
+        worktree_id,
+        base_commit,
+        method,
+        message,
+        after,
+        delete_remote_branch=delete_remote_branch,
+        ignore_check=ignore_check,
+    )
+    _refresh(workspace, landing.project_id)
+    return landing
+
+
+@implements(api.list_landings)
+async def list_landings(workspace: "Workspace", project_id: str, limit: int = 20) -> list[Landing]:
+    return await workspace.landing.moves.list_landings(project_id, limit)
+
+
+@implements(api.undo_landing)
+async def undo_landing(workspace: "Workspace", landing_id: str) -> Landing:
+    landing = await workspace.landing.moves.undo(landing_id)
+    _refresh(workspace, landing.project_id)
+    return landing
+
+
+@implements(api.push_base)
+async def push_base(workspace: "Workspace", project_id: str, branch: str | None = None) -> None:
+    project = require_project(workspace.store.state, project_id)
+    await push_branch(Path(project.path), branch or project.default_branch)
+    _refresh(workspace, project_id)
+
+
+def _refresh(workspace: "Workspace", project_id: str) -> None:
+    """Read the worktrees of a project again: their base has moved."""
+    worktrees = workspace.store.state.worktrees_of(project_id)
+    workspace.poller.refresh(*(worktree.id for worktree in worktrees))
+    workspace.landing.updates.note_project(project_id)

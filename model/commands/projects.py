@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from model.api import projects as api
 from model.api.command import UNCHANGED, Unchanged
@@ -16,6 +16,7 @@ from model.base.errors import SpinneyError, not_a_repository, project_exists
 from model.base.text import clean_line
 from model.commands.registry import implements
 from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated, TaskCompleted
+from model.domain.hosting import MergeMethod
 from model.domain.resources import Branch, HostingRemote, Project, Remote
 from model.git import hosts, repositories
 from model.projects import avatars
@@ -105,6 +106,7 @@ async def update_project_settings(
     default_provider: str | None = None,
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
+    landing_method: MergeMethod | Literal[""] | None = None,
 ) -> Project:
     project = require_project(workspace.store.state, project_id)
     known = [row.name for row in workspace.catalog.backend_rows(demo=workspace.demo)]
@@ -118,6 +120,7 @@ async def update_project_settings(
         "default_provider": default_provider,
         "worktrees_dir": worktrees_dir,
         "default_backend": default_backend,
+        "landing_method": landing_method,
     }
     changes: dict[str, str | list[str] | None] = {
         key: value or None for key, value in texts.items() if value is not None

@@ -62,6 +62,10 @@ class Project(Resource):
     worktrees_dir: str | None = None
     tracker_api_key: str | None = None
     tracker_team_id: str | None = None
+    landing_method: Literal["merge", "squash", "rebase"] | None = Field(
+        default=None, exclude_if=lambda method: method is None
+    )
+    """How branches land in it, if not as the preference says."""
     trusted_scripts: list[str] = Field(default_factory=list)
     """Hashes of the repository's scripts that are allowed to run."""
 

@@ -41,6 +41,7 @@ _FILE_SETTINGS: Final = re.compile(
     r"core\.(?:excludesfile|attributesfile)|diff\.orderfile|mailmap\.file|blame\.ignorerevsfile"
 )
 _INCLUDE_SETTING: Final = re.compile(r"include(?:if\..*)?\.path", re.DOTALL)
+_TEXT_MERGE: Final = "git merge-file --quiet %A %O %B"
 _MAX_INCLUDE_DEPTH: Final = 10
 """Levels of nested includes, as in git."""
 _TIMEOUT: Final = 10
@@ -93,8 +94,28 @@ def replace_merge_drivers(cwd: Path) -> tuple[str, ...]:
         name for name, _ in list_settings(cwd)
         if name.startswith("merge.") and name.endswith(".driver")
     )  # fmt: skip
-    text_merge = "git merge-file --quiet %A %O %B"
-    return tuple(option for name in names for option in _override(name, text_merge))
+    return tuple(option for name in names for option in _override(name, _TEXT_MERGE))
+
+
+def drop_merge_drivers(cwd: Path) -> tuple[str, ...]:
+    """Return the `-c` options by which only the user's own merge drivers run.
+
+    Where the repository configures one, git merges texts itself. Blocks and raises as
+    `build_overrides`.
+    """
+    directories = find_git_directories(cwd)
+    files = (
+        (directories.common_dir / "config", directories.git_dir / "config.worktree")
+        if directories
+        else ()
+    )
+    names = dict.fromkeys(
+        name for file in dict.fromkeys(files) for name, _ in _read_settings(file)
+        if name.startswith("merge.") and name.endswith(".driver")
+    )  # fmt: skip
+    return tuple(
+        option for name in names for option in _override(name, _TEXT_MERGE, *_user_values(name))
+    )
 
 
 def list_settings(cwd: Path) -> Iterator[tuple[str, str]]:

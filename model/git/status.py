@@ -168,6 +168,13 @@ async def _count_lines_between(path: Path, *commits: str) -> tuple[int, int]:
     return added, removed
 
 
+async def count_changes(path: Path, *commits: str) -> tuple[int, int, int]:
+    """Count the lines added and removed between two commits, and the files that differ."""
+    compared = await _compare_lines(path, *commits)
+    added, removed, names = await asyncio.to_thread(_sum_numstat, compared)
+    return added, removed, len(names)
+
+
 async def _compare_lines(path: Path, *commits: str) -> GitResult:
     return await git(path, *NUMSTAT, *commits, "--", timeout=60)
 

@@ -4,13 +4,19 @@ import asyncio
 
 from model.base.paths import Directories
 from model.git.status import GitStatus
+from model.landing.base_moves import BaseMoves
 from model.landing.checks import Checks
 from model.landing.desk import Desk, DeskSources
+from model.landing.fates import WorktreeFates
+from model.landing.lander import Lander
 from model.landing.merged_branches import MergedBranches
+from model.landing.records import LandingRecords
 from model.landing.updates import DeskUpdates
 from model.scripts.runner import ScriptRunner
 from model.store.bus import EventBus
 from model.store.store import Store
+from model.worktrees.removal import WorktreeRemover
+from model.worktrees.restoring import WorktreeRestorer
 
 
 class LandingServices:
@@ -22,16 +28,22 @@ class LandingServices:
         bus: EventBus,
         directories: Directories,
         scripts: ScriptRunner,
+        removals: WorktreeRemover,
+        restoring: WorktreeRestorer,
         sources: DeskSources,
     ) -> None:
         self.updates = DeskUpdates(store, bus, self._forget)
         self.checks = Checks(store, scripts)
         self.merged = MergedBranches(store, directories.landing / "merged", self.updates.note)
         self.desk = Desk(store, self.checks, self.merged, sources)
+        self.fates = WorktreeFates(store, scripts, removals, restoring)
+        self.moves = BaseMoves(store, LandingRecords(directories.landing / "projects"), self.fates)
+        self.lander = Lander(store, directories, self.checks, self.moves)
 
     async def run(self) -> None:
-        """Follow what happens until canceled."""
+        """Complete what a kill interrupted, and follow what happens until canceled."""
         async with asyncio.TaskGroup() as group:
+            group.create_task(self.moves.recover())
             group.create_task(self.updates.run())
             group.create_task(self.merged.run())
 

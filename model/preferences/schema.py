@@ -241,6 +241,12 @@ class Preferences(BaseModel):
         False, "Worktrees and git", "Note on commits which turn they come from",
         more="As git notes in refs/notes/spinney, for commits made in Spinney.")
 
+    landing_method: Literal["merge", "squash", "rebase"] = _setting(
+        "merge", "Worktrees and git", "How a branch lands in its base",
+        more="A project may have its own.")
+    after_landing: Literal["keep", "archive", "delete"] = _setting(
+        "keep", "Worktrees and git", "What becomes of a worktree that has landed")
+
     archive_retention_days: Number = _setting(
         7, "Archive", "Days to keep archived items; 0 keeps them forever",
         low=0, high=36500)

@@ -281,7 +281,13 @@ class Workspace:
             self.radar.list_conflicts, lambda _: ReviewProgress(), describe_cached_pull_request
         )
         self.landing = LandingServices(
-            self.store, self.bus, self.directories, self.scripts, sources
+            self.store,
+            self.bus,
+            self.directories,
+            self.scripts,
+            self.removals,
+            self.restoring,
+            sources,
         )
         self.run_in_background(self.landing.run())
         self.pull_requests = PullRequestCache(self.store)

@@ -47,8 +47,10 @@ class WorktreeRemover:
         self._end_session = end_session
         self._undo_lock = undo_lock
 
-    async def remove(self, worktree_id: str, *, force: bool) -> None:
+    async def remove(self, worktree_id: str, *, force: bool) -> str | None:
         """Remove directory, branch and sessions; of an adopted worktree only the sessions.
+
+        Returns the recovery point that was made, if there was anything to keep.
 
         Refused while a session is running; and, unless forced, if work would be lost, or if the
         teardown fails or is not trusted.
@@ -81,6 +83,7 @@ class WorktreeRemover:
             await self._discard_points(points)
             raise
         await self._finish(project, worktree, force=force)
+        return points[-1]
 
     async def find_losses(self, worktree_id: str) -> removal.Losses:
         """Return the work that exists only in the worktree and would be lost with it."""

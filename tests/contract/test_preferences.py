@@ -83,6 +83,8 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "recovery_keep_days": (30, ([0, 7], [-1, "7"])),
     "recovery_max_mb": (2048, ([1, 100], [0, -1, "7"])),
     "recovery_include_ignored": (False, BOOLEAN),
+    "landing_method": ("merge", (["squash", "rebase"], ["fast-forward"])),
+    "after_landing": ("keep", (["archive", "delete"], ["push"])),
     "removal_behavior": ("delete", (["archive", "delete"], ["keep"])),
     "parallel_execution_prompt_enabled": (False, BOOLEAN),
     "default_enabled_mcp_servers": ([], TEXTS),

@@ -35,6 +35,7 @@ DEFAULTS: dict[str, Any] = {
     "close_original_on_clear_context": True, "confirm_session_close": True,
     "auto_branch_naming": True, "branch_naming_model": "model_5", "auto_pull_base_branch": True,
     "auto_archive_on_pr_merged": True, "git_poll_interval": 60, "remote_poll_interval": 60,
+    "landing_method": "merge", "after_landing": "keep",
     "archive_retention_days": 7, "removal_behavior": "delete",
     "parallel_execution_prompt_enabled": False,
     "default_enabled_mcp_servers": [], "known_mcp_servers": [], "chrome_enabled": True,

@@ -1,0 +1,82 @@
+"""Push a branch that is not checked out, and delete branches of remotes."""
+
+from pathlib import Path
+from typing import Final
+
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
+from model.git.error_messages import clean_output
+from model.git.refs import check_branch_name
+from model.git.repositories import list_remote_names
+from model.git.run import git
+
+_TIMEOUT: Final = 300
+"""Seconds; a large push takes minutes, a password prompt fails at once."""
+
+
+async def push_branch(root: Path, branch: str) -> None:
+    """Push a local branch to the branch of its remote that it follows; never forces.
+
+    Raises:
+        SpinneyError: `git_error` with git's own words and the next step.
+    """
+    check_branch_name(branch)
+    remote, name = await find_upstream(root, branch)
+    refspec = f"refs/heads/{branch}:refs/heads/{name}"
+    result = await git(
+        root, "push", "--end-of-options", remote, refspec,
+        write=True, timeout=_TIMEOUT, check=False,
+    )  # fmt: skip
+    if result.returncode == 0:
+        return
+    output = clean_output(f"{result.stdout}\n{result.stderr}").strip()
+    if "non-fast-forward" in output or "fetch first" in output:
+        step = f"The remote has commits that '{branch}' lacks. Pull it, then push again."
+    else:
+        step = (
+            "If the branch is protected, push the worktree's branch instead and open a pull "
+            "request; 'Undo landing' takes the landing back."
+        )
+    raise SpinneyError(f"'{branch}' was not pushed to {clean_line(remote)}. {step}\n{output}")
+
+
+async def find_upstream(root: Path, branch: str) -> tuple[str, str]:
+    """Return the remote of a branch, and the name of the branch there.
+
+    That is what is configured; else `origin`, or the only remote, and the same name. Raises
+    `conflict` without a remote.
+    """
+    names = await list_remote_names(root)
+    remote = await git(root, "config", "--get", f"branch.{branch}.remote", check=False)
+    merge = await git(root, "config", "--get", f"branch.{branch}.merge", check=False)
+    if remote.stdout in names and merge.stdout.startswith("refs/heads/"):
+        return remote.stdout, check_branch_name(merge.stdout.removeprefix("refs/heads/"))
+    return ("origin" if "origin" in names else names[0]), branch
+
+
+async def delete_remote_branch(root: Path, branch: str, head: str) -> str:
+    """Delete the branch of the remote that a local branch follows; return why it was kept.
+
+    It is kept if it has another commit than `head`, which nobody has looked at here. Empty if it is
+    gone, or was never pushed.
+
+    Raises `SpinneyError` without a remote.
+    """
+    check_branch_name(branch)
+    remote, name = await find_upstream(root, branch)
+    known = f"refs/remotes/{remote}/{name}"
+    found = await git(root, "rev-parse", "--verify", "--quiet", known, check=False)
+    if found.returncode != 0:
+        return ""
+    result = await git(
+        root, "push", f"--force-with-lease=refs/heads/{name}:{head}", "--end-of-options", remote,
+        f":refs/heads/{name}", write=True, timeout=_TIMEOUT, check=False,
+    )  # fmt: skip
+    if result.returncode == 0:
+        return ""
+    if "remote ref does not exist" in result.stderr:
+        await git(root, "update-ref", "-d", known, write=True, check=False)
+        return ""
+    if "stale info" in result.stderr:
+        return "it has commits that were not landed from here."
+    return result.message

@@ -1,0 +1,234 @@
+"""Move a base branch to what lands in it, and back; a kill at any step loses nothing.
+
+What is about to be done is recorded first. The next start looks at where the base is, and completes
+the step or forgets it.
+"""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
+from model.domain.hosting import MergeMethod
+from model.domain.landing import AfterLanding, Landing
+from model.domain.resources import Project
+from model.git import base_branch
+from model.git.base_branch import BaseBranch
+from model.git.run import git
+from model.landing.fates import WorktreeFates
+from model.landing.records import LandingRecord, LandingRecords
+from model.store.store import Store
+from model.worktrees import require_project
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What lands: the branches of these worktrees, at these commits, as one commit of the base."""
+
+    project: Project
+    base: BaseBranch
+    to: str
+    heads: Mapping[str, str]
+    method: MergeMethod
+    fate: AfterLanding
+    delete_remote_branch: bool
+    why: str
+    """For the reflog of the base."""
+
+
+class BaseMoves:
+    """Moves base branches, one at a time in each project."""
+
+    def __init__(self, store: Store, records: LandingRecords, fates: WorktreeFates) -> None:
+        self._store = store
+        self._records = records
+        self._fates = fates
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, project_id: str) -> asyncio.Lock:
+        """Return the lock to hold from a look at the base until it has moved."""
+        return self._locks.setdefault(project_id, asyncio.Lock())
+
+    async def move(self, move: Move) -> Landing:
+        """Move the base, and do with the worktrees what was chosen.
+
+        Raises:
+            SpinneyError: `conflict` if the base has moved or its checkout cannot follow; nothing
+                has landed then.
+        """
+        await base_branch.check_can_follow(move.base, move.to)
+        landing = Landing(
+            id=str(uuid.uuid4()),
+            project_id=move.project.id,
+            worktree_ids=list(move.heads),
+            base=move.base.name,
+            before=move.base.commit,
+            after=move.to,
+            method=move.method,
+            landed_at=time.time(),
+        )
+        record = LandingRecord(
+            landing=landing,
+            state="moving",
+            checkout=str(move.base.checkout) if move.base.checkout else None,
+            fate=move.fate,
+            heads=dict(move.heads),
+        )
+        root = Path(move.project.path)
+        await self._records.put(record)
+        try:
+            await base_branch.move_base(root, move.base, move.to, move.why)
+        except SpinneyError:
+            await self._records.remove(record)
+            raise
+        note = await base_branch.describe_outdated(root, move.base)
+        record = record.update(state="moved", landing_notes=[note] if note else [])
+        await self._records.put(record)
+        record = await self._fates.apply(record, delete_remote=move.delete_remote_branch)
+        await self._records.put(record)
+        return record.landing
+
+    async def list_landings(self, project_id: str, limit: int) -> list[Landing]:
+        """Return what landed in a project, newest first."""
+        require_project(self._store.state, project_id)
+        records = await self._records.read(project_id)
+        landed = [one.landing for one in records if one.state != "moving"]
+        return landed[: max(0, limit)]
+
+    async def find_undoable(self, project_id: str) -> str | None:
+        """Return the newest landing if it can be taken back."""
+        record = await self._find_newest(project_id)
+        if record is None:
+            return None
+        root = Path(require_project(self._store.state, project_id).path)
+        try:
+            await self._check_newest(root, record)
+        except SpinneyError:
+            return None
+        return record.landing.id
+
+    async def undo(self, landing_id: str) -> Landing:
+        """Take a landing back.
+
+        Raises:
+            SpinneyError: `conflict` once something came after it or it was pushed, or if the
+                base's checkout is not clean; nothing is changed then.
+        """
+        record = await self._find(landing_id)
+        project = require_project(self._store.state, record.landing.project_id)
+        async with self.lock(project.id):
+            record = await self._find(landing_id)
+            if record.landing.undone_at is not None:
+                return record.landing
+            base = await self._check_newest(Path(project.path), record)
+            await base_branch.check_can_follow(base, record.landing.before)
+            await self._records.put(record.update(state="returning"))
+            try:
+                await base_branch.move_base(
+                    Path(project.path), base, record.landing.before, "undo of a landing"
+                )
+            except SpinneyError:
+                await self._records.put(record)
+                raise
+            return await self._finish_undo(record)
+
+    async def recover(self) -> None:
+        """Complete or forget what a kill interrupted. Called once, at start."""
+        for project_id in await self._records.list_projects():
+            project = self._store.state.projects.get(project_id)
+            for record in await self._records.read(project_id):
+                if project is not None and record.state != "done":
+                    try:
+                        async with self.lock(project_id):
+                            await self._recover(Path(project.path), record)
+                    except SpinneyError as error:
+                        _log.warning("the landing %s: %s", record.landing.id, error.message)
+
+    async def _recover(self, root: Path, record: LandingRecord) -> None:
+        landing = record.landing
+        is_return = record.state == "returning"
+        start, end = landing.before, landing.after
+        if is_return:
+            start, end = end, start
+        if record.state != "moved":
+            base = await base_branch.read_base(root, landing.base)
+            if base.commit == end or (not is_return and await _contains(root, base, end)):
+                await _complete_checkout(base, start, end)
+            elif is_return:
+                await self._records.put(record.update(state="done"))
+                return
+            else:
+                await self._records.remove(record)
+                return
+        if is_return:
+            await self._finish_undo(record)
+        else:
+            await self._records.put(await self._fates.resume(record.update(state="moved")))
+
+    async def _finish_undo(self, record: LandingRecord) -> Landing:
+        notes = await self._fates.take_back(record)
+        undone = record.update(
+            state="done",
+            landing_undone_at=time.time(),
+            landing_notes=[*record.landing.notes, *notes],
+        )
+        await self._records.put(undone)
+        return undone.landing
+
+    async def _find(self, landing_id: str) -> LandingRecord:
+        for project_id in await self._records.list_projects():
+            for record in await self._records.read(project_id):
+                if record.landing.id == landing_id and record.state != "moving":
+                    return record
+        raise SpinneyError("There is no such landing.", "not_found")
+
+    async def _find_newest(self, project_id: str) -> LandingRecord | None:
+        records = await self._records.read(project_id)
+        landed = (one for one in records if one.state == "done" and one.landing.undone_at is None)
+        return next(landed, None)
+
+    async def _check_newest(self, root: Path, record: LandingRecord) -> BaseBranch:
+        """Return the base if it is where the landing left it. Raises `conflict` otherwise."""
+        landing = record.landing
+        base = await base_branch.read_base(root, landing.base)
+        pushed = await base_branch.find_pushed(root, landing.base, landing.after)
+        how = f"git revert {'-m 1 ' if landing.method == 'merge' else ''}{landing.after[:12]}"
+        if pushed is not None:
+            raise SpinneyError(
+                f"This was pushed: {pushed} has it, so it cannot be taken back here. Revert it "
+                f"with '{how}', and push that.",
+                "conflict",
+            )
+        if base.commit != landing.after:
+            raise SpinneyError(
+                f"Something came after this in '{base.name}', so it cannot be taken back. Revert "
+                f"it with '{how}'.",
+                "conflict",
+            )
+        return base
+
+
+async def _contains(root: Path, base: BaseBranch, commit: str) -> bool:
+    found = await git(root, "merge-base", "--is-ancestor", commit, base.commit, check=False)
+    return found.returncode == 0
+
+
+async def _complete_checkout(base: BaseBranch, before: str, after: str) -> None:
+    """Let the checkout follow if it was interrupted before its files were changed."""
+    if base.checkout is None or base.commit != after:
+        return
+    if await base_branch.has_index_of(base.checkout, after):
+        return
+    if await base_branch.has_index_of(base.checkout, before):
+        problem = await base_branch.follow(base.checkout, before, after)
+        if problem:
+            where = clean_line(str(base.checkout))
+            _log.warning("the checkout in %s did not follow: %s", where, problem)

@@ -1,0 +1,272 @@
+"""Land a worktree: bring its branch into its base branch, beside all checkouts."""
+
+import asyncio
+import shutil
+import tempfile
+import uuid
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from model.base.errors import SpinneyError
+from model.base.git_layout import find_git_directories
+from model.base.paths import Directories
+from model.base.plural import count
+from model.base.text import clean_line, make_visible
+from model.domain.hosting import MergeMethod
+from model.domain.landing import AfterLanding, CheckResult, Landing, LandingPreview
+from model.domain.resources import Project, Worktree
+from model.git import base_branch
+from model.git.base_branch import BaseBranch
+from model.git.changes import to_display_name
+from model.git.history import list_commits_since
+from model.git.integrating import Integration, integrate
+from model.git.merging import find_operation
+from model.git.run import git
+from model.git.snapshots.scratch import ScratchObjects
+from model.git.status import count_changes
+from model.git.three_way import Place, wants_signatures
+from model.git.working_tree import read_working_tree
+from model.landing.base_moves import BaseMoves, Move
+from model.landing.checks import Checks, describe_check
+from model.landing.messages import suggest_message
+from model.store.store import Store
+from model.worktrees import (
+    refuse_while_archived,
+    refuse_while_running,
+    require_project,
+    require_worktree,
+)
+from model.worktrees.lookup import refuse_while_unsettled
+
+_MAX_FILES = 100
+"""Conflicted files that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A worktree's branch, ready to land."""
+
+    worktree: Worktree
+    head: str
+
+
+class Lander:
+    """Previews and makes landings."""
+
+    def __init__(
+        self, store: Store, directories: Directories, checks: Checks, moves: BaseMoves
+    ) -> None:
+        self._store = store
+        self._directories = directories
+        self._checks = checks
+        self._moves = moves
+
+    def choose_method(self, project: Project, method: MergeMethod | None) -> MergeMethod:
+        """Return the given method; else the project's, or the person's."""
+        return method or project.landing_method or self._store.state.preferences.landing_method
+
+    def choose_fate(self, fate: AfterLanding | None) -> AfterLanding:
+        """Return what becomes of a worktree: as given, or as the person prefers."""
+        return fate or self._store.state.preferences.after_landing
+
+    async def preview(self, worktree_id: str, method: MergeMethod | None) -> LandingPreview:
+        """Return what landing a worktree would do. Raises `SpinneyError` if it cannot be read."""
+        worktree = require_worktree(self._store.state, worktree_id)
+        project = require_project(self._store.state, worktree.project_id)
+        chosen = self.choose_method(project, method)
+        check = await self._checks.read(worktree_id)
+        preview = LandingPreview(
+            worktree_id=worktree_id,
+            base=worktree.base_branch or project.default_branch,
+            base_commit="",
+            head_commit="",
+            method=chosen,
+            commits=0,
+            files=0,
+            added=0,
+            removed=0,
+            check=check,
+            after=self.choose_fate(None),
+        )
+        try:
+            base = await base_branch.read_base(Path(project.path), preview.base)
+            checkout = clean_line(str(base.checkout)) if base.checkout else None
+            preview = preview.model_copy(
+                update={"base_commit": base.commit, "checked_out_in": checkout}
+            )
+            branch = await self.find_branch(worktree, preview.base)
+            preview = preview.model_copy(update=await self._describe(branch, base, project, chosen))
+            result = await self._try(project, branch, base, chosen)
+            files = [to_display_name(path) for path in result.conflicts[:_MAX_FILES]]
+            preview = preview.model_copy(update={"conflicts": files})
+            _refuse_conflicts(branch, base, result)
+            await base_branch.check_can_follow(base, base.commit)
+        except SpinneyError as error:
+            return preview.model_copy(update={"problem": error.message})
+        return preview.model_copy(update={"problem": describe_check(check)})
+
+    async def land(
+        self,
+        worktree_id: str,
+        base_commit: str,
+        method: MergeMethod | None,
+        message: str | None,
+        fate: AfterLanding | None,
+        *,
+        delete_remote_branch: bool,
+        ignore_check: bool,
+    ) -> Landing:
+        """Land a worktree. Raises `SpinneyError`, and changes nothing, if that is not possible."""
+        worktree = require_worktree(self._store.state, worktree_id)
+        project = require_project(self._store.state, worktree.project_id)
+        chosen = self.choose_method(project, method)
+        name = worktree.base_branch or project.default_branch
+        root = Path(project.path)
+        async with self._moves.lock(project.id):
+            base = await base_branch.read_base(root, name)
+            if base.commit != base_commit:
+                raise SpinneyError(
+                    f"'{name}' has moved since you looked at it. Look at it again, then land.",
+                    "conflict",
+                )
+            branch = await self.find_branch(worktree, name)
+            if not ignore_check:
+                _refuse_check(await self._checks.read(worktree_id))
+            place = await self.make_place(root)
+            if message is None or not message.strip():
+                message = await self._suggest(branch, base, project, chosen)
+            result = await integrate(
+                place, base.commit, branch.head, chosen, clean_message(message)
+            )
+            _refuse_conflicts(branch, base, result)
+            move = Move(
+                project=project,
+                base=base,
+                to=result.commit,
+                heads={worktree.id: branch.head},
+                method=chosen,
+                fate=self.choose_fate(fate),
+                delete_remote_branch=delete_remote_branch,
+                why=f"land {worktree.branch} ({chosen})",
+            )
+            return await self._moves.move(move)
+
+    async def make_place(self, root: Path) -> Place:
+        """Return where commits of a project are merged."""
+        folder = self._directories.landing / "scratch" / uuid.uuid4().hex
+        return Place(root, folder, sign=await wants_signatures(root))
+
+    async def find_branch(self, worktree: Worktree, base: str) -> Branch:
+        """Return a worktree's branch as it would land in `base`.
+
+        Raises `conflict` with the next step if it is not ready for that.
+        """
+        refuse_while_archived(worktree)
+        refuse_while_unsettled(worktree)
+        refuse_while_running(self._store.state, worktree)
+        path = Path(worktree.path)
+        operation = await find_operation(path)
+        if operation is not None:
+            raise SpinneyError(
+                f"'{worktree.name}' has an unfinished {operation}. Finish or abort it first.",
+                "conflict",
+            )
+        tree, _ = await read_working_tree(path)
+        if tree.branch is None:
+            raise SpinneyError(
+                f"No branch is checked out in '{worktree.name}' (detached HEAD). Switch to a "
+                "branch first.",
+                "conflict",
+            )
+        if clean_line(tree.branch) == base:
+            raise SpinneyError(
+                f"'{worktree.name}' has its base branch '{base}' checked out, so there is nothing "
+                "to land.",
+                "conflict",
+            )
+        changed = len(tree.changed) + len(tree.untracked) + len(tree.nested)
+        if changed:
+            have = "has" if changed == 1 else "have"
+            raise SpinneyError(
+                f"{count(changed, 'file')} in '{worktree.name}' {have} uncommitted changes. Commit "
+                "or discard them first.",
+                "conflict",
+            )
+        if tree.commit is None:
+            raise SpinneyError(f"'{worktree.name}' has no commit yet.", "conflict")
+        return Branch(worktree.model_copy(update={"branch": tree.branch}), tree.commit)
+
+    async def _describe(
+        self, branch: Branch, base: BaseBranch, project: Project, method: MergeMethod
+    ) -> dict[str, object]:
+        path = Path(branch.worktree.path)
+        counted = await git(path, "rev-list", "--count", branch.head, "--not", base.commit, "--")
+        left_at = await git(path, "merge-base", base.commit, branch.head, check=False)
+        if left_at.returncode != 0:
+            raise SpinneyError(
+                f"'{branch.worktree.branch}' and '{base.name}' have no common history, so one "
+                "cannot land in the other.",
+                "conflict",
+            )
+        added, removed, files = await count_changes(path, left_at.stdout, branch.head)
+        message = "" if method == "rebase" else await self._suggest(branch, base, project, method)
+        return {
+            "head_commit": branch.head,
+            "commits": int(counted.stdout),
+            "files": files,
+            "added": added,
+            "removed": removed,
+            "message": message,
+        }
+
+    async def _try(
+        self, project: Project, branch: Branch, base: BaseBranch, method: MergeMethod
+    ) -> Integration:
+        """Integrate with objects that are deleted afterwards."""
+        root = Path(project.path)
+        directories = await asyncio.to_thread(find_git_directories, root)
+        if directories is None:
+            raise SpinneyError(f"{root} is not a repository any more.", "not_found")
+        folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="spinney-"))
+        try:
+            scratch = ScratchObjects(folder / "objects")
+            await scratch.prepare(directories.common_dir)
+            place = replace(
+                await self.make_place(root), environment=scratch.environment, sign=False
+            )
+            return await integrate(place, base.commit, branch.head, method, "Preview\n")
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def _suggest(
+        self, branch: Branch, base: BaseBranch, project: Project, method: MergeMethod
+    ) -> str:
+        commits = await list_commits_since(Path(branch.worktree.path), base.name)
+        into = "" if base.name == project.default_branch else base.name
+        return suggest_message(branch.worktree.branch, into, method, commits)
+
+
+def clean_message(text: str) -> str:
+    """Return a commit message with visible text only, ending with one line break."""
+    lines = (line.rstrip() for line in make_visible(text).split("\n"))
+    return "\n".join(lines).strip("\n") + "\n"
+
+
+def _refuse_check(check: CheckResult) -> None:
+    problem = describe_check(check)
+    if problem:
+        raise SpinneyError(f"{problem} Run it until it passes, or land without it.", "conflict")
+
+
+def _refuse_conflicts(branch: Branch, base: BaseBranch, result: Integration) -> None:
+    name = clean_line(branch.worktree.branch)
+    if result.conflicts:
+        shown = ", ".join(to_display_name(path) for path in result.conflicts[:5])
+        more = ", …" if len(result.conflicts) > 5 else ""
+        raise SpinneyError(
+            f"'{name}' is in conflict with '{base.name}' in {shown}{more}. Merge '{base.name}' "
+            "into it and resolve that first.",
+            "conflict",
+        )
+    if result.commit == base.commit:
+        raise SpinneyError(f"'{name}' has nothing that '{base.name}' lacks.", "conflict")

@@ -1,0 +1,106 @@
+"""What landed in each project, in a file that is also the journal of landings in progress."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import Field, ValidationError
+
+from model.base.paths import write_atomically
+from model.domain.landing import AfterLanding, Landing
+from model.domain.resources import Resource
+
+_MAX_KEPT: Final = 200
+"""Landings of a project; the oldest are forgotten."""
+_FILE: Final = "landings.json"
+
+
+class LandingRecord(Resource):
+    """A landing, and what is needed to complete it or to take it back."""
+
+    landing: Landing
+    state: Literal["moving", "moved", "done", "returning"]
+    """`moving` before the base is moved, `moved` before the worktrees are archived or deleted,
+    `returning` before an undo moves it back."""
+    checkout: str | None = None
+    """The working tree that had the base checked out."""
+    fate: AfterLanding = "keep"
+    heads: dict[str, str] = Field(default_factory=dict)
+    """The commit of each worktree's branch."""
+    archived: list[str] = Field(default_factory=list)
+    """The worktrees that were archived after it."""
+    recovery: dict[str, str] = Field(default_factory=dict)
+    """The recovery points of the worktrees that were deleted after it."""
+
+    def update(self, **changes: object) -> "LandingRecord":
+        """Return a changed copy; `landing_<field>` changes a field of the landing."""
+        own = {key: changes[key] for key in changes if not key.startswith("landing_")}
+        inner = {
+            key.removeprefix("landing_"): value for key, value in changes.items() if key not in own
+        }
+        if inner:
+            own["landing"] = self.landing.model_copy(update=inner)
+        return self.model_copy(update=own)
+
+
+class LandingRecords:
+    """Keeps the records of all projects. Belongs to the core's event loop."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[str, list[LandingRecord]] = {}
+        self._writing = asyncio.Lock()
+
+    async def read(self, project_id: str) -> list[LandingRecord]:
+        """Return the records of a project, newest first."""
+        if project_id not in self._known:
+            read = await asyncio.to_thread(_read, self._folder / project_id / _FILE)
+            self._known.setdefault(project_id, read)
+        return list(self._known[project_id])
+
+    async def list_projects(self) -> list[str]:
+        """Return the ids of the projects that have records."""
+        return await asyncio.to_thread(_list_folders, self._folder)
+
+    async def put(self, record: LandingRecord) -> None:
+        """Save a record. Raises `SpinneyError` if the disk refuses; nothing is changed then."""
+        project_id, key = record.landing.project_id, record.landing.id
+        async with self._writing:
+            records = await self.read(project_id)
+            at = next((n for n, one in enumerate(records) if one.landing.id == key), None)
+            if at is None:
+                records.insert(0, record)
+            else:
+                records[at] = record
+            await self._save(project_id, records[:_MAX_KEPT])
+
+    async def remove(self, record: LandingRecord) -> None:
+        """Forget a landing that did not happen."""
+        project_id = record.landing.project_id
+        async with self._writing:
+            records = await self.read(project_id)
+            kept = [one for one in records if one.landing.id != record.landing.id]
+            await self._save(project_id, kept)
+
+    async def _save(self, project_id: str, records: list[LandingRecord]) -> None:
+        body = json.dumps([one.model_dump(mode="json") for one in records])
+        await asyncio.to_thread(_write, self._folder / project_id / _FILE, body)
+        self._known[project_id] = records
+
+
+def _read(path: Path) -> list[LandingRecord]:
+    try:
+        entries = json.loads(path.read_bytes())
+        return [LandingRecord.model_validate(entry) for entry in entries]
+    except (OSError, ValueError, TypeError, ValidationError):
+        return []
+
+
+def _write(path: Path, body: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_atomically(path, body.encode())
+
+
+def _list_folders(folder: Path) -> list[str]:
+    return [path.parent.name for path in folder.glob(f"*/{_FILE}")]

@@ -1,0 +1,246 @@
+"""Landing brings a branch into its base beside all checkouts, and can be taken back."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from model.base.errors import SpinneyError
+from model.commands.landing import (
+    get_landing_desk,
+    land_worktree,
+    list_landings,
+    preview_landing,
+    push_base,
+    undo_landing,
+)
+from model.commands.preferences import update_preferences
+from model.commands.projects import update_project_settings
+from model.commands.scripts import run_worktree_script
+from model.commands.worktrees import archive_worktree
+from model.domain.hosting import MergeMethod
+from model.domain.landing import Landing as LandingResult
+from model.domain.resources import Worktree
+from model.git import three_way
+from tests.model.git.repository import Repository
+from tests.model.landing.conftest import Landing
+from tests.model.worktrees.conftest import EventLog
+
+
+async def _land(landing: Landing, worktree: Worktree, **options: object) -> LandingResult:
+    preview = await preview_landing(landing.workspace, worktree.id)
+    return await land_worktree(
+        landing.workspace,
+        worktree.id,
+        preview.base_commit,
+        **{"ignore_check": True, **options},  # type: ignore[arg-type]
+    )
+
+
+def _log(repository: Repository, *options: str) -> list[str]:
+    return repository.git("log", "--format=%s", *options, "main").splitlines()
+
+
+@pytest.fixture(params=["merge-tree", "worktree"])
+def any_git(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a git that merges without a worktree, and with an older one."""
+    if request.param == "worktree":
+        monkeypatch.setattr(three_way, "_OLDEST_MERGE_TREE", (99, 0))
+
+
+@pytest.mark.usefixtures("any_git")
+@pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
+async def test_a_branch_lands_as_git_itself_would_do_it(
+    landing: Landing, repository: Repository, method: MergeMethod
+) -> None:
+    one = await landing.branch("one", a_txt="1\n", b_txt="1\n")
+    repository.commit("read.me", "zero\none\ntwo\nthree\n")
+    repository.git("branch", "expected")
+    await landing.settle(one)
+    preview = await preview_landing(landing.workspace, one.id, method)
+    assert (preview.problem, preview.commits, preview.files) == (
+        "The check has not run here.", 2, 2
+    )  # fmt: skip
+    assert Path(preview.checked_out_in or "") == repository.root
+    before = repository.git("rev-parse", "main")
+    assert repository.git("count-objects") == repository.git("count-objects"), "nothing is written"
+    landed = await _land(landing, one, method=method)
+    assert (landed.before, landed.after) == (before, repository.git("rev-parse", "main"))
+    assert landed.worktree_ids == [one.id]
+    assert repository.git("status", "--porcelain") == ""
+    assert (repository.root / "a.txt").read_text() == "1\n"
+    _do_by_hand(repository, method)
+    assert repository.git("rev-parse", "main^{tree}") == repository.git(
+        "rev-parse", "expected^{tree}"
+    )
+    shape = "--format=%an %T" if method == "rebase" else "--format=%an"
+    assert repository.git("log", shape, "main") == repository.git("log", shape, "expected")
+    subjects = {
+        "merge": ["Merge branch 'one'", "Change read.me"],
+        "squash": ["Change a.txt", "Change read.me"],
+        "rebase": ["Change b.txt", "Change a.txt"],
+    }
+    assert _log(repository, "--first-parent")[:2] == subjects[method]
+    undone = await undo_landing(landing.workspace, landed.id)
+    assert undone.undone_at is not None
+    assert repository.git("rev-parse", "main") == before
+    assert repository.git("status", "--porcelain") == ""
+    assert not (repository.root / "a.txt").exists()
+
+
+def _do_by_hand(repository: Repository, method: MergeMethod) -> None:
+    repository.git("checkout", "--quiet", "expected")
+    if method == "merge":
+        repository.git("merge", "--quiet", "--no-ff", "--no-edit", "one")
+    elif method == "squash":
+        repository.git("merge", "--quiet", "--squash", "one")
+        repository.git("commit", "--quiet", "--message", "Squashed")
+    else:
+        repository.git("rebase", "--quiet", "expected", "one~0")
+        repository.git("checkout", "--quiet", "-B", "expected")
+    repository.git("checkout", "--quiet", "main")
+
+
+async def test_what_is_not_ready_is_refused_with_the_next_step(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", read_me="other\n")
+    path = Path(one.path)
+
+    async def refusal(**options: object) -> str:
+        preview = await preview_landing(landing.workspace, one.id)
+        before = repository.git("rev-parse", "main")
+        with pytest.raises(SpinneyError) as refused:
+            await land_worktree(
+                landing.workspace,
+                one.id,
+                before,
+                **options,  # type: ignore[arg-type]
+            )
+        assert refused.value.error_type in ("conflict", "not_found")
+        assert repository.git("rev-parse", "main") == before
+        assert preview.problem
+        assert preview.problem in refused.value.message or preview.check.has_script
+        return refused.value.message
+
+    assert await refusal() == (
+        "The check has not run here. Run it until it passes, or land without it."
+    )
+    (path / "loose").touch()
+    assert "1 file in 'one' has uncommitted changes" in await refusal(ignore_check=True)
+    (path / "loose").unlink()
+    repository.commit("read.me", "theirs\n")
+    message = await refusal(ignore_check=True)
+    assert message.startswith("'one' is in conflict with 'main' in read.me. Merge 'main' into it")
+    repository.git("revert", "--no-edit", "HEAD")
+    repository.write("read.me", "dirty\n")
+    message = await refusal(ignore_check=True)
+    assert f"'main' is checked out in {repository.root}, with 1 uncommitted change" in message
+    repository.git("checkout", "--quiet", "read.me")
+    landing.git(one, "checkout", "--quiet", "--detach")
+    assert "No branch is checked out in 'one'" in await refusal(ignore_check=True)
+    landing.git(one, "checkout", "--quiet", "one")
+    landing.git(one, "reset", "--quiet", "--hard", "main")
+    assert await refusal(ignore_check=True) == "'one' has nothing that 'main' lacks."
+    repository.git("branch", "--move", "main", "trunk")
+    with pytest.raises(SpinneyError, match="no branch 'main' to land in: it was renamed"):
+        await land_worktree(landing.workspace, one.id, "0" * 40)
+
+
+async def test_files_that_would_be_overwritten_in_the_checkout_are_kept(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", new_txt="theirs\n")
+    repository.write("new.txt", "mine\n")
+    repository.write("unrelated.txt", "mine\n")
+    with pytest.raises(SpinneyError, match=r"which cannot follow: .*new\.txt"):
+        await _land(landing, one)
+    assert _log(repository)[0] == "Change spinney.json"
+    repository.git("checkout", "--quiet", "-b", "elsewhere")
+    await _land(landing, one)
+    assert _log(repository)[0] == "Merge branch 'one'"
+    assert (repository.root / "new.txt").read_text() == "mine\n"
+
+
+async def test_a_base_that_has_moved_is_not_overwritten(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    two = await landing.branch("two", b_txt="1\n")
+    base = repository.git("rev-parse", "main")
+
+    async def land(worktree: Worktree) -> LandingResult:
+        return await land_worktree(landing.workspace, worktree.id, base, ignore_check=True)
+
+    results = await asyncio.gather(land(one), land(two), return_exceptions=True)
+    (refused,) = [one for one in results if isinstance(one, SpinneyError)]
+    assert refused.message.startswith("'main' has moved since you looked at it.")
+    assert len(_log(repository, "--first-parent", f"{base}..main")) == 1
+    assert repository.git("status", "--porcelain") == ""
+
+
+async def test_method_and_fate_of_the_worktree_are_preferences(
+    landing: Landing, repository: Repository
+) -> None:
+    await update_preferences(
+        landing.workspace, {"landing_method": "squash", "after_landing": "delete"}
+    )
+    one = await landing.branch("one", a_txt="1\n")
+    preview = await preview_landing(landing.workspace, one.id)
+    assert (preview.method, preview.after) == ("squash", "delete")
+    landed = await _land(landing, one, message="All of it\x1b[31m\n\n# kept")
+    assert landed.notes == []
+    assert repository.git("log", "-1", "--format=%B%P", "main") == (
+        f"All of it␛[31m\n\n# kept\n{landed.before}"
+    )
+    assert one.id not in landing.workspace.store.state.worktrees
+    assert not Path(one.path).exists()
+    assert repository.git("branch", "--list", "one") == ""
+    await undo_landing(landing.workspace, landed.id)
+    restored = landing.workspace.store.state.worktrees[one.id]
+    assert (Path(restored.path) / "a.txt").read_text() == "1\n"
+    assert landing.git(restored, "log", "-1", "--format=%s") == "Change a.txt"
+
+    await update_project_settings(landing.workspace, one.project_id, landing_method="rebase")
+    landed = await _land(landing, restored, after="archive")
+    assert landed.method == "rebase"
+    assert landing.workspace.store.state.worktrees[one.id].archived_at is not None
+    await undo_landing(landing.workspace, landed.id)
+    assert landing.workspace.store.state.worktrees[one.id].archived_at is None
+
+
+async def test_a_landing_is_taken_back_only_while_nothing_came_after_it(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    first = await _land(landing, one)
+    desk = await get_landing_desk(landing.workspace, one.project_id)
+    assert desk.can_undo == first.id
+    repository.commit("later.txt", "later\n")
+    with pytest.raises(SpinneyError, match="Something came after this in 'main'"):
+        await undo_landing(landing.workspace, first.id)
+    assert (await get_landing_desk(landing.workspace, one.project_id)).can_undo is None
+    repository.git("reset", "--quiet", "--hard", "HEAD~1")
+    repository.write("a.txt", "edited\n")
+    with pytest.raises(SpinneyError, match="with 1 uncommitted change"):
+        await undo_landing(landing.workspace, first.id)
+    repository.git("checkout", "--quiet", "a.txt")
+    await undo_landing(landing.workspace, first.id)
+    assert [one.id for one in await list_landings(landing.workspace, one.project_id)] == [first.id]
+
+
+async def test_a_checked_branch_lands_without_further_questions(
+    landing: Landing, repository: Repository, event_log: EventLog
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    await run_worktree_script(landing.workspace, one.id, "check")
+    await landing.eventually(lambda: event_log.last_task("check") is not None)
+    preview = await preview_landing(landing.workspace, one.id)
+    assert preview.problem == ""
+    await land_worktree(landing.workspace, one.id, preview.base_commit)
+    assert _log(repository)[0] == "Merge branch 'one'"
+    await archive_worktree(landing.workspace, one.id)
+    with pytest.raises(SpinneyError, match="is archived"):
+        await land_worktree(landing.workspace, one.id, repository.git("rev-parse", "main"))
+    with pytest.raises(SpinneyError, match="no remote"):
+        await push_base(landing.workspace, one.project_id)
