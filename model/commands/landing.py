@@ -4,11 +4,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.api import landing as api
+from model.base.errors import SpinneyError
 from model.commands.registry import implements
+from model.commands.session_choice import send_to_session
 from model.domain.hosting import MergeMethod
 from model.domain.landing import AfterLanding, CheckResult, Landing, LandingDesk, LandingPreview
+from model.domain.resources import SessionMessage
 from model.git.remote_branches import push_branch
-from model.worktrees import require_project
+from model.landing.obstacles import write_check_message, write_conflict_message
+from model.worktrees import require_project, require_worktree
+from model.writing.landing_message import generate_landing_message
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -81,3 +86,47 @@ def _refresh(workspace: "Workspace", project_id: str) -> None:
     worktrees = workspace.store.state.worktrees_of(project_id)
     workspace.poller.refresh(*(worktree.id for worktree in worktrees))
     workspace.landing.updates.note_project(project_id)
+
+
+@implements(api.write_landing_text)
+async def write_landing_text(workspace: "Workspace", worktree_id: str) -> api.LandingMessage:
+    state = workspace.store.state
+    worktree = require_worktree(state, worktree_id)
+    project = require_project(state, worktree.project_id)
+    base = worktree.base_branch or project.default_branch
+    sessions = [
+        f"{one.name}: {one.recap}" if one.recap else one.name
+        for one in state.sessions_of(worktree_id)
+    ]
+    message = await generate_landing_message(workspace.writer, worktree, base, sessions)
+    return api.LandingMessage(message=message)
+
+
+@implements(api.write_landing_message)
+async def write_landing_message(workspace: "Workspace", worktree_id: str) -> api.LandingMessage:
+    state = workspace.store.state
+    worktree = require_worktree(state, worktree_id)
+    project = require_project(state, worktree.project_id)
+    base = worktree.base_branch or project.default_branch
+    conflicts = await workspace.landing.lander.find_conflicts(worktree)
+    if conflicts:
+        message = write_conflict_message(state.preferences, project, worktree, [base], conflicts)
+        return api.LandingMessage(message=message)
+    check = await workspace.landing.checks.read(worktree_id)
+    if check.status == "failed" and not check.is_stale:
+        run = await workspace.scripts.outcome(worktree_id, "check")
+        script = await workspace.landing.checks.read_script(worktree)
+        message = write_check_message(script, check.exit_code, check.error, run.output)
+        return api.LandingMessage(message=message)
+    raise SpinneyError(
+        f"Neither a conflict with '{base}' nor a red check keeps '{worktree.name}' from landing.",
+        "conflict",
+    )
+
+
+@implements(api.send_landing_message)
+async def send_landing_message(
+    workspace: "Workspace", worktree_id: str, session_id: str | None = None
+) -> SessionMessage:
+    written = await write_landing_message(workspace, worktree_id)
+    return await send_to_session(workspace, worktree_id, written.message, session_id)

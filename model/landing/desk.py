@@ -5,7 +5,7 @@ states of pull requests. Git runs only for the check results of worktrees that h
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,8 +38,8 @@ class DeskSources:
 
     conflicts: Callable[[str], list[WorktreeConflict]]
     """The conflicts of a project's worktrees."""
-    review: Callable[[str], ReviewProgress]
-    """The progress of a worktree's review; must not block."""
+    review: Callable[[str], Awaitable[ReviewProgress]]
+    """The progress of a worktree's review; asked again only when something has changed."""
     pull_request: Callable[[Worktree], DeskPullRequest | None]
     """What is known of a worktree's pull request; must not block."""
 
@@ -64,6 +64,10 @@ class Desk:
         self._merged = merged
         self._sources = sources
         self._statuses: dict[str, GitStatus] = {}
+        self._reviews: dict[str, tuple[str, ReviewProgress]] = {}
+        """For each worktree: its fingerprint, and the progress at that time."""
+        self._review_changes: dict[str, int] = {}
+        """For each worktree: how often a person has decided something."""
 
     def note_status(self, worktree_id: str, status: GitStatus) -> bool:
         """Take note of a worktree's status; return whether it is another than before."""
@@ -79,15 +83,23 @@ class Desk:
 
     def forget(self, worktree_id: str) -> None:
         """Forget a worktree that was deleted."""
-        self._statuses.pop(worktree_id, None)
+        for known in (self._statuses, self._reviews, self._review_changes):
+            known.pop(worktree_id, None)
+
+    def forget_review(self, worktree_id: str) -> None:
+        """Ask for the progress of a worktree's review again: a person has decided something."""
+        self._reviews.pop(worktree_id, None)
+        self._review_changes[worktree_id] = self._review_changes.get(worktree_id, 0) + 1
 
     async def read(self, project_id: str, can_undo: str | None) -> LandingDesk:
         """Return the desk of a project. Raises `not_found`."""
         project = require_project(self._store.state, project_id)
         sides = self._find_sides(project)
         checks = await asyncio.gather(*(self._read_check(side.worktree.id) for side in sides))
+        reviews = await asyncio.gather(*(self._read_review(side) for side in sides))
         rows = [
-            self._make_row(project, side, check) for side, check in zip(sides, checks, strict=True)
+            self._make_row(project, side, check, review)
+            for side, check, review in zip(sides, checks, reviews, strict=True)
         ]
         rows.sort(key=lambda row: ORDER.index(row.next))
         return LandingDesk(
@@ -123,10 +135,25 @@ class Desk:
         except SpinneyError as error:
             return CheckResult(worktree_id=worktree_id, status="none", error=error.message)
 
-    def _make_row(self, project: Project, side: _Side, check: CheckResult) -> LandingRow:
+    async def _read_review(self, side: _Side) -> ReviewProgress:
+        worktree_id, fingerprint = side.worktree.id, side.status.fingerprint
+        known = self._reviews.get(worktree_id)
+        if known is not None and known[0] == fingerprint:
+            return known[1]
+        changes = self._review_changes.get(worktree_id, 0)
+        try:
+            progress = await self._sources.review(worktree_id)
+        except SpinneyError:
+            return ReviewProgress()
+        if changes == self._review_changes.get(worktree_id, 0):
+            self._reviews[worktree_id] = fingerprint, progress
+        return progress
+
+    def _make_row(
+        self, project: Project, side: _Side, check: CheckResult, review: ReviewProgress
+    ) -> LandingRow:
         worktree, status = side.worktree, side.status
         base = clean_line(worktree.base_branch or project.default_branch)
-        review = self._sources.review(worktree.id)
         with_base = {
             file for one in side.conflicts if one.with_kind == "branch" for file in one.files
         }

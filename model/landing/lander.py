@@ -151,6 +151,15 @@ class Lander:
             )
             return await self._moves.move(move)
 
+    async def find_conflicts(self, worktree: Worktree) -> list[str]:
+        """Return the files in which a worktree's commits are in conflict with its base."""
+        project = require_project(self._store.state, worktree.project_id)
+        name = worktree.base_branch or project.default_branch
+        base = await base_branch.read_base(Path(project.path), name)
+        head = await git(Path(worktree.path), "rev-parse", "--verify", "HEAD^{commit}")
+        result = await self._try(project, Branch(worktree, head.stdout), base, "merge")
+        return [to_display_name(path) for path in result.conflicts]
+
     async def make_place(self, root: Path) -> Place:
         """Return where commits of a project are merged."""
         folder = self._directories.landing / "scratch" / uuid.uuid4().hex

@@ -32,7 +32,9 @@ class LandingServices:
         restoring: WorktreeRestorer,
         sources: DeskSources,
     ) -> None:
-        self.updates = DeskUpdates(store, bus, self._forget)
+        self.updates = DeskUpdates(
+            store, bus, self._forget, lambda key: self.desk.forget_review(key)
+        )
         self.checks = Checks(store, scripts)
         self.merged = MergedBranches(store, directories.landing / "merged", self.updates.note)
         self.desk = Desk(store, self.checks, self.merged, sources)

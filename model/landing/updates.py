@@ -17,11 +17,20 @@ _SESSION_FIELDS: Final = frozenset({"status", "waiting_for", "archived_at"})
 class DeskUpdates:
     """Follows events, and publishes at most one update per project and `_DELAY`."""
 
-    def __init__(self, store: Store, bus: EventBus, forget: Callable[[str], None]) -> None:
-        """`forget` is called with a worktree that was deleted."""
+    def __init__(
+        self,
+        store: Store,
+        bus: EventBus,
+        forget: Callable[[str], None],
+        forget_review: Callable[[str], None],
+    ) -> None:
+        """`forget` is called with a worktree that was deleted, `forget_review` with one in whose
+        review a person has decided something.
+        """
         self._store = store
         self._bus = bus
         self._forget = forget
+        self._forget_review = forget_review
         self._changed: set[str] = set()
         self._has_changed = asyncio.Event()
 
@@ -66,12 +75,10 @@ class DeskUpdates:
             case e.SessionUpdated():
                 if not _SESSION_FIELDS.isdisjoint(event.updates):
                     self._note_session(self._store.state, event.session_id)
-            case (
-                e.WorktreeConflictsUpdated()
-                | e.WorktreeStatusUpdated()
-                | e.PullRequestUpdated()
-                | e.ReviewUpdated()
-            ):
+            case e.WorktreeConflictsUpdated() | e.WorktreeStatusUpdated() | e.PullRequestUpdated():
+                self.note(event.worktree_id)
+            case e.ReviewUpdated():
+                self._forget_review(event.worktree_id)
                 self.note(event.worktree_id)
             case e.TaskCompleted(task="check") if event.worktree_id is not None:
                 self.note(event.worktree_id)

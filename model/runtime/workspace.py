@@ -32,7 +32,6 @@ from model.chat.session_naming import SessionNaming
 from model.chat.tool_outputs import ToolOutputs, remove_files_of_deleted_sessions
 from model.chat.uploads import Uploads
 from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
-from model.domain.landing import ReviewProgress
 from model.domain.resources import AgentCommand, Worktree
 from model.hosting.details import PullRequestCache
 from model.landing.desk import DeskSources, describe_cached_pull_request
@@ -278,7 +277,7 @@ class Workspace:
         self.radar = ConflictRadar(self.store, self.directories.radar)
         self.run_in_background(self.radar.run())
         sources = DeskSources(
-            self.radar.list_conflicts, lambda _: ReviewProgress(), describe_cached_pull_request
+            self.radar.list_conflicts, self.verdicts.read_progress, describe_cached_pull_request
         )
         self.landing = LandingServices(
             self.store,

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from tests.contract.conftest import expect_error
 from tests.contract.project_client import ProjectClient
 
 
@@ -32,3 +33,49 @@ async def test_the_desk_shows_the_result_of_the_check(client: ProjectClient) -> 
     assert (result["status"], result["is_stale"], result["exit_code"]) == ("passed", False, 0)
     output = await client.call("get_script_output", worktreeId=made["id"], script="check")
     assert (output["output"], output["tree"]) == ("fine\n", result["tree"])
+
+
+async def test_a_worktree_lands_and_is_taken_back(client: ProjectClient) -> None:
+    made = await _branch(client, "landing")
+    preview = await client.call("preview_landing", worktreeId=made["id"], method="squash")
+    assert (preview["problem"], preview["commits"], preview["message"]) == ("", 1, "Add landing")
+    landed = await client.call(
+        "land_worktree", worktreeId=made["id"], baseCommit=preview["base_commit"], method="squash"
+    )
+    main = client.repository.git("rev-parse", "main")
+    assert (landed["before"], landed["after"]) == (preview["base_commit"], main)
+    error = await expect_error(
+        client.call, "land_worktree", worktreeId=made["id"], baseCommit=preview["base_commit"]
+    )
+    assert error.startswith("'main' has moved since you looked at it.")
+    listed = await client.call("list_landings", projectId=client.project_id)
+    assert [one["id"] for one in listed][:1] == [landed["id"]]
+    await client.call("undo_landing", landingId=landed["id"])
+    assert client.repository.git("rev-parse", "main") == preview["base_commit"]
+
+
+async def test_a_landed_base_is_pushed_and_stays(client: ProjectClient) -> None:
+    made = await _branch(client, "pushed")
+    preview = await client.call("preview_landing", worktreeId=made["id"])
+    landed = await client.call(
+        "land_worktree", worktreeId=made["id"], baseCommit=preview["base_commit"]
+    )
+    await client.call("push_base", projectId=client.project_id)
+    assert client.repository.git("rev-parse", "origin/main") == landed["after"]
+    error = await expect_error(client.call, "undo_landing", landingId=landed["id"])
+    assert error.startswith("This was pushed: origin/main has it")
+
+
+async def test_a_session_gets_a_message_about_a_conflict(client: ProjectClient) -> None:
+    made = await _branch(client, "clash")
+    refused = await expect_error(client.call, "write_landing_message", worktreeId=made["id"])
+    assert "Neither a conflict with 'main' nor a red check" in refused
+    client.repository.commit("clash.txt", "other\n")
+    written = await client.call("write_landing_message", worktreeId=made["id"])
+    assert "git merge --no-edit -- main" in written["message"]
+    assert "clash.txt" in written["message"]
+    sent = await client.call("send_landing_message", worktreeId=made["id"])
+    session = await client.call("get_session", sessionId=sent["session_id"])
+    assert session["messages"][0]["content"][0]["text"] == written["message"]
+    text = await client.call("write_landing_text", worktreeId=made["id"])
+    assert text["message"]

@@ -80,6 +80,8 @@ export const LABELS = {
   git_poll_interval: "Git poll interval (seconds)",
   remote_poll_interval: "Remote poll interval (seconds)",
   trace_notes: "Trace notes",
+  landing_method: "Landing method",
+  after_landing: "After landing",
   archive_retention_days: "Archive retention (days)",
   removal_behavior: "Removal behavior",
   recovery_keep_days: "Keep recovery points (days)",
