@@ -57,7 +57,7 @@ async def find_upstream(root: Path, branch: str) -> tuple[str, str]:
 async def delete_remote_branch(root: Path, branch: str, head: str) -> str:
     """Delete the branch of the remote that a local branch follows; return why it was kept.
 
-    It is kept if it has another commit than `head`, which nobody has looked at here. Empty if it is
+    It is kept if it has another commit than `head`, which did not land from here. Empty if it is
     gone, or was never pushed.
 
     Raises `SpinneyError` without a remote.
