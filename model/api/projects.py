@@ -65,7 +65,7 @@ async def get_git_remotes(repo_path: Annotated[str, PATH]) -> list[Remote]:
 
 @command
 async def get_github_remotes(repo_path: Annotated[str, PATH]) -> list[HostingRemote]:
-    """List remotes of a repository on GitHub, or on a GitHub Enterprise host that `gh` knows."""
+    """List remotes of a repository on GitHub or GitLab, or on a host that `gh` or `glab` knows."""
 
 
 @command

@@ -447,13 +447,21 @@ class Remote(Resource):
     url: str
 
 
+HostingService = Literal["github", "gitlab"]
+
+
 class HostingRemote(Resource):
-    """A remote at the hosting service."""
+    """A remote at a hosting service."""
 
     name: str
     url: str
     owner: str
+    """At GitLab with all groups: `group/subgroup`."""
     repo: str
+    service: HostingService = "github"
+    host: str = ""
+    pull_requests_url: str = ""
+    """The URL of a pull request without its number."""
 
 
 class AgentCommand(Resource):

@@ -1,80 +1,91 @@
-"""Find the remotes on the hosting service, with their owner and repository.
+"""Find the remotes on hosting services, with their owner and repository.
 
 Understands every URL form that git accepts: ssh, scp-like, https, git, with and without `.git`,
 with ports and credentials, abbreviated by `url.<base>.insteadOf`, and with host aliases from
-`~/.ssh/config`. Self-hosted installations are those in the configuration of `gh`; only the host
-names are read from that file.
+`~/.ssh/config`. Which hosts there are is in `known_hosts.py`.
 """
 
 import asyncio
-import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
 
 from model.base.text import clean_line
-from model.domain.resources import HostingRemote
+from model.domain.resources import HostingRemote, HostingService
 from model.git import ssh
 from model.git.error_messages import without_credentials
+from model.git.known_hosts import find_service, read_known_hosts
 from model.git.repositories import list_remotes
 from model.git.run import git
 
-PUBLIC_HOST: Final = "github.com"
-_HOST_ALIASES: Final = {"ssh.github.com": PUBLIC_HOST, "www.github.com": PUBLIC_HOST}
+_HOST_ALIASES: Final = {
+    "ssh.github.com": "github.com",
+    "www.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "www.gitlab.com": "gitlab.com",
+}
 _URL: Final = re.compile(
     r"(?:git\+)?(?:ssh|https?|git)(?:\+ssh)?://(?:[^/@\s]*@)?(?P<host>[^/:@\s]+)(?::\d*)?/(?P<path>\S+)",
     re.IGNORECASE,
 )
 _SSH_URL: Final = re.compile(r"(?:git\+)?ssh(?:\+\w+)?://", re.IGNORECASE)
 _SCP_LIKE: Final = re.compile(r"(?:[^/:@\s]+@)?(?P<host>[^/:@\s]+):(?P<path>(?!//)\S+)")
-_REPOSITORY: Final = re.compile(r"/*(?P<owner>[\w.-]+)/+(?P<repo>[\w.-]+?)(?:\.git)?/*")
-_HOST_ENTRY: Final = re.compile(r"""^["']?([A-Za-z0-9][A-Za-z0-9.-]*)["']?\s*:""", re.MULTILINE)
-_MAX_CHARACTERS: Final = 1_000_000
+_NAME: Final = re.compile(r"[\w.-]+")
+_PULL_REQUESTS: Final[Mapping[HostingService, str]] = {
+    "github": "pull",
+    "gitlab": "-/merge_requests",
+}
 
 
 async def list_hosting_remotes(root: Path) -> list[HostingRemote]:
-    """Return the remotes on the hosting service, their URLs without credentials."""
+    """Return the remotes on hosting services, their URLs without credentials."""
     hosts, aliases = await asyncio.gather(
         asyncio.to_thread(read_known_hosts), _read_url_aliases(root)
     )
     found = []
     for remote in await list_remotes(root):
         url = _expand_alias(remote.url, aliases)
-        repository = parse_repository_url(url, hosts) or parse_repository_url(
+        parsed = parse_repository_url(url, hosts) or parse_repository_url(
             await _resolve_ssh_host(url), hosts
         )
-        if repository is not None:
-            owner, repo = repository
-            url = clean_line(without_credentials(url))
-            found.append(HostingRemote(name=remote.name, url=url, owner=owner, repo=repo))
+        if parsed is not None:
+            shown = clean_line(without_credentials(url))
+            found.append(parsed.model_copy(update={"name": remote.name, "url": shown}))
     return found
 
 
-def parse_repository_url(url: str, hosts: frozenset[str]) -> tuple[str, str] | None:
-    """Return the owner and repository of a URL, or `None` if its host is not among `hosts`."""
+def choose_remote(remotes: Sequence[HostingRemote]) -> HostingRemote | None:
+    """Return the remote where issues and merge requests are: `upstream`, `origin` or the first."""
+    by_name = {remote.name: remote for remote in remotes}
+    return by_name.get("upstream") or by_name.get("origin") or next(iter(remotes), None)
+
+
+def parse_repository_url(url: str, hosts: Mapping[str, HostingService]) -> HostingRemote | None:
+    """Return host, owner and repository of a URL, or `None` if it is on no hosting service.
+
+    Args:
+        url: A URL in any form that git accepts.
+        hosts: The known hosts with their services.
+    """
     found = _split_url(url)
     if found is None:
         return None
     host = found["host"].lower()
-    if _HOST_ALIASES.get(host, host) not in hosts:
+    host = _HOST_ALIASES.get(host, host)
+    service = find_service(host, hosts)
+    names = [name for name in unquote(found["path"]).split("/") if name]
+    if service is None or len(names) < 2 or (service == "github" and len(names) > 2):
         return None
-    repository = _REPOSITORY.fullmatch(unquote(found["path"]))
-    return (repository["owner"], repository["repo"]) if repository else None
-
-
-def read_known_hosts(environ: Mapping[str, str] = os.environ) -> frozenset[str]:
-    """Return the public host and the hosts that `gh` is signed in to. Reads a file; blocks."""
-    hosts = {PUBLIC_HOST, environ.get("GH_HOST", "").lower()} - {""}
-    home = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
-    path = Path(environ.get("GH_CONFIG_DIR") or f"{home}/gh") / "hosts.yml"
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            text = file.read(_MAX_CHARACTERS)
-    except (OSError, ValueError):
-        return frozenset(hosts)
-    return frozenset(hosts | {host.lower() for host in _HOST_ENTRY.findall(text)})
+    names[-1] = names[-1].removesuffix(".git")
+    if not all(_NAME.fullmatch(name) and name.strip(".") for name in names):
+        return None
+    page = f"https://{host}/{'/'.join(names)}/{_PULL_REQUESTS[service]}/"
+    return HostingRemote(
+        name="", url=url, owner="/".join(names[:-1]), repo=names[-1],
+        service=service, host=host, pull_requests_url=page,
+    )  # fmt: skip
 
 
 def _split_url(url: str) -> re.Match[str] | None:

@@ -6,11 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from model.domain.resources import HostingService
 from model.git import ssh
-from model.git.hosts import list_hosting_remotes, parse_repository_url, read_known_hosts
+from model.git.hosts import list_hosting_remotes, parse_repository_url
+from model.git.known_hosts import read_known_hosts
 from tests.model.git.repository import Repository
 
-HOSTS = frozenset({"github.com", "git.corp.example"})
+HOSTS: dict[str, HostingService] = {
+    "gitlab.com": "gitlab",
+    "code.corp.example": "gitlab",
+    "github.com": "github",
+    "git.corp.example": "github",
+}
+
+
+def parse(url: str) -> tuple[str, str] | None:
+    found = parse_repository_url(url, HOSTS)
+    return None if found is None else (found.owner, found.repo)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +48,7 @@ HOSTS = frozenset({"github.com", "git.corp.example"})
     ],
 )
 def test_every_form_of_url_is_parsed(url: str) -> None:
-    assert parse_repository_url(url, HOSTS) == ("ada", "loom")
+    assert parse(url) == ("ada", "loom")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +58,9 @@ def test_every_form_of_url_is_parsed(url: str) -> None:
         "/srv/github.com/ada/loom.git",
         "../loom",
         "file:///srv/loom.git",
-        "https://gitlab.com/ada/loom.git",
+        "https://codeberg.org/ada/loom.git",
+        "https://gitlab.com/loom.git",
+        "https://gitlab.com/../loom",
         "https://github.com.evil.example/ada/loom",
         "https://evil.example/github.com/ada/loom",
         "https://github.com@evil.example/ada/loom",
@@ -60,19 +74,67 @@ def test_other_urls_refer_to_no_repository(url: str) -> None:
 
 
 def test_a_name_with_dots_keeps_them() -> None:
-    assert parse_repository_url("git@github.com:ada/loom.github.io.git", HOSTS) == (
-        "ada",
-        "loom.github.io",
-    )
+    assert parse("git@github.com:ada/loom.github.io.git") == ("ada", "loom.github.io")
 
 
-def test_the_hosts_are_those_that_gh_knows(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("url", "service", "host", "owner", "page"),
+    [
+        (
+            "git@gitlab.com:group/sub/deep/loom.git", "gitlab", "gitlab.com", "group/sub/deep",
+            "https://gitlab.com/group/sub/deep/loom/-/merge_requests/",
+        ),
+        (
+            "ssh://git@altssh.gitlab.com:443/group/loom.git", "gitlab", "gitlab.com", "group",
+            "https://gitlab.com/group/loom/-/merge_requests/",
+        ),
+        (
+            "https://code.corp.example/group/loom/", "gitlab", "code.corp.example", "group",
+            "https://code.corp.example/group/loom/-/merge_requests/",
+        ),
+        (
+            "https://gitlab.other.example/group/loom", "gitlab", "gitlab.other.example", "group",
+            "https://gitlab.other.example/group/loom/-/merge_requests/",
+        ),
+        (
+            "https://ssh.github.com/ada/loom", "github", "github.com", "ada",
+            "https://github.com/ada/loom/pull/",
+        ),
+    ],
+)  # fmt: skip
+def test_service_owner_and_pages_are_known(
+    url: str, service: str, host: str, owner: str, page: str
+) -> None:
+    found = parse_repository_url(url, HOSTS)
+    assert found is not None
+    assert (found.service, found.host, found.owner, found.repo) == (service, host, owner, "loom")
+    assert found.pull_requests_url == page
+
+
+def test_the_hosts_are_those_that_gh_and_glab_know(tmp_path: Path) -> None:
     text = 'github.com:\n    user: ada\n    oauth_token: x\n"git.corp.example":\n    user: ada\n'
     (tmp_path / "hosts.yml").write_text(text)
-    assert read_known_hosts({"GH_CONFIG_DIR": str(tmp_path)}) == HOSTS
-    assert read_known_hosts(
-        {"GH_CONFIG_DIR": str(tmp_path / "none"), "GH_HOST": "GIT.corp.example"}
-    ) == (HOSTS)
+    (tmp_path / "config.yml").write_text(
+        "# hosts\ngit_protocol: ssh\nhosts:\n    # Of one host\n    gitlab.com:\n"
+        "        token: !!null x\n        api_host: elsewhere.example\n\n"
+        "    Code.corp.example:\n        token: y\n"
+        "aliases:\n    ci.example: pipeline ci\n"
+    )
+    folders = {"GH_CONFIG_DIR": str(tmp_path), "GLAB_CONFIG_DIR": str(tmp_path)}
+    assert read_known_hosts(folders) == HOSTS
+    nowhere = {name: str(tmp_path / "none") for name in folders}
+    public = {"gitlab.com": "gitlab", "github.com": "github"}
+    assert read_known_hosts(nowhere) == public
+    given = {"GH_HOST": "GIT.corp.example", "GITLAB_HOST": "https://code.corp.example:8443/x"}
+    assert read_known_hosts({**nowhere, **given}) == HOSTS
+
+
+def test_the_configuration_of_glab_is_found_where_glab_searches(tmp_path: Path) -> None:
+    folder = tmp_path / "settings" / "glab-cli"
+    folder.mkdir(parents=True)
+    (folder / "config.yml").write_text("hosts:\n  code.corp.example:\n    token: y\n")
+    environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
+    assert "code.corp.example" in read_known_hosts(environ)
 
 
 async def test_a_shortened_url_is_expanded_as_by_git(repository: Repository) -> None:
@@ -124,6 +186,7 @@ async def test_an_ssh_host_alias_is_resolved(repository: Repository, ssh_setting
         "scp": ("ada", "loom", "git@work-gh:ada/loom.git"),
         "url": ("ada", "loom", "ssh://work-gh/ada/loom"),
         "port": ("ada", "loom", "gh-port:ada/loom"),
+        "lab": ("ada", "loom", "git@work-lab:ada/loom"),
     }
 
 
