@@ -109,6 +109,11 @@ class Forge(Protocol):
         ...
 
     @property
+    def pull_request_name(self) -> str:
+        """What the service calls a pull request: `merge request`."""
+        ...
+
+    @property
     def unsupported(self) -> Unsupported:
         """The lists that the service does not have."""
         ...

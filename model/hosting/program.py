@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from model.base.errors import SpinneyError
-from model.base.text import make_visible
+from model.base.text import make_output_visible
 from model.git.error_messages import without_credentials
 
 TIMEOUT: Final = 60.0
@@ -192,7 +192,7 @@ class _Kept:
     @property
     def text(self) -> str:
         raw = b"".join(self._pieces)
-        return make_visible(raw.decode("utf-8", "replace"))
+        return make_output_visible(raw.decode("utf-8", "replace"))
 
 
 async def _write(stream: asyncio.StreamWriter, text: bytes) -> None:

@@ -49,6 +49,10 @@ class GitHub:
         return "GitHub"
 
     @property
+    def pull_request_name(self) -> str:
+        return "pull request"
+
+    @property
     def unsupported(self) -> Unsupported:
         return _UNSUPPORTED
 

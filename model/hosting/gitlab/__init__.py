@@ -1,0 +1,1 @@
+"""GitLab, through its own program `glab`."""
