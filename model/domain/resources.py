@@ -224,6 +224,19 @@ class Handover(Resource):
     """How many of the session's messages the new agent knows itself, from the first on."""
 
 
+class PullRequestLoop(Resource):
+    """A session's switch to fix red checks and answer new review comments by itself."""
+
+    limit: int = 3
+    """How often it may do so."""
+    used: int = 0
+    """How often it has done so since it was switched on."""
+    waits: bool = False
+    """Whether the limit is reached and there is more to do: it waits for a person."""
+    handled: list[str] = Field(default_factory=list)
+    """What was sent already, as hashes; the newest last."""
+
+
 class Session(Resource):
     """A chat with an agent in a worktree."""
 
@@ -274,6 +287,8 @@ class Session(Resource):
     it does not know."""
     recap: str | None = None
     """A short summary of what happened while the user was away; kept until the next message."""
+    pull_request_loop: PullRequestLoop | None = None
+    """Set while it fixes red checks and answers new review comments by itself."""
 
     @property
     def is_active(self) -> bool:

@@ -18,6 +18,7 @@ from model.background.cleanup import find_lost_sessions, sweep
 from model.background.conflict_radar import ConflictRadar
 from model.background.memory_release import return_freed_memory
 from model.background.poller import Poller
+from model.background.pull_request_loop import PullRequestLoops
 from model.background.recovery_pruning import RecoveryPruning
 from model.background.retention import Retention
 from model.base.cancellation import CancellableTasks
@@ -299,6 +300,8 @@ class Workspace:
             self.pull_requests.note_change,
         )
         self.run_in_background(self.poller.run())
+        loops = PullRequestLoops(self.store, self.bus, self.pull_requests, self.chats.send)
+        self.run_in_background(loops.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
         self.run_in_background(return_freed_memory(self.bus))
         self.run_in_background(self._refresh_models())

@@ -136,9 +136,11 @@ class HostingStub:
             return web.json_response({"errors": [{"message": message}]})
         if found is None:
             return await self._answer_rest(request, asked)
-        return web.json_response(self._queried(name, asked["query"], asked.get("variables") or {}))
+        variables = asked.get("variables") or {}
+        return web.json_response(self.answer_query(name, variables, asked["query"]))
 
-    def _queried(self, name: str, query: str, variables: Json) -> Json:
+    def answer_query(self, name: str, variables: Json, query: str = "") -> Json:
+        """The answer to the query or mutation of this name."""
         match name:
             case "RepositoryInfo":
                 return _data(repository=self._repository(variables["owner"]))

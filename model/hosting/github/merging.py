@@ -93,7 +93,7 @@ def explain_obstacle(fields: Fields, repository: Fields, checks: list[Check]) ->
         )
     if get_text(repository, "viewerPermission") not in _CAN_PUSH:
         return (
-            "The account that gh is signed in with may not merge in this repository. Ask somebody "
+            "The account that gh is signed in with may not merge in this repository. Ask a person "
             "with write access."
         )
     if fields.get("isInMergeQueue"):

@@ -12,6 +12,8 @@ import pytest
 
 from model.domain.resources import Worktree
 from model.runtime.workspace import Workspace
+from tests.live.hosting_pull_requests import MUTATIONS, PullRequest
+from tests.live.hosting_stub import HostingStub
 from tests.model.git.conftest import (  # noqa: F401 - fixtures, found by their names
     make_repository,
     own_home,
@@ -28,7 +30,10 @@ answers = json.loads((folder / "answers.json").read_text())
 call = {{"args": sys.argv[1:], "input": sys.stdin.read(), "tty": sys.stdin.isatty()}}
 with (folder / "calls.jsonl").open("a") as calls:
     calls.write(json.dumps(call) + "\\n")
-known = [answers[name] for name in (sys.argv[-1], " ".join(sys.argv[1:3])) if name in answers]
+names = [sys.argv[-1], " ".join(sys.argv[1:3])]
+if sys.argv[1:3] == ["api", "graphql"]:
+    names += json.loads(call["input"])["query"].replace("(", " ").split()[:3]
+known = [answers[name] for name in names if name in answers]
 out, err, code = (known or [["", "not expected", 1]])[0]
 sys.stdout.write(out)
 sys.stderr.write(err)
@@ -51,6 +56,25 @@ class FakeGh:
     def set_pull_request(self, **fields: object) -> None:
         """Set the fields of every pull request."""
         self.set_result("pr view", json.dumps(fields))
+
+    def set_answer(self, operation: str, answer: object) -> None:
+        """Set the answer to a query or mutation, or to `api` and a path of the REST API."""
+        self.set_result(operation, f"HTTP/2.0 200 OK\n\n{json.dumps(answer)}")
+
+    def set_details(self, pull_request: PullRequest) -> None:
+        """Set everything that is read of a pull request, and accept all changes of it."""
+        stub = HostingStub(self.folder, name="loom")
+        stub.set_pull_requests(pull_request)
+        for name in ("PullRequestDetails", "PullRequestBehind", "PullRequestId"):
+            self.set_answer(name, stub.answer_query(name, {"number": pull_request.number}))
+        for name in (*MUTATIONS, "ThreadReply", "ThreadResolve"):
+            self.set_answer(name, {"data": {"done": {}}})
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        """The variables of all mutations."""
+        sent = [json.loads(call["input"]) for call in self.calls if "graphql" in call["args"]]
+        return [one["variables"] for one in sent if one["query"].split()[0] == "mutation"]
 
     @property
     def calls(self) -> list[dict[str, Any]]:

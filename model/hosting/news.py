@@ -1,0 +1,100 @@
+"""What is new about a pull request for a session: failed checks and unresolved comments."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from model.domain.hosting import Check, PullRequestDetails, ReviewThread
+from model.domain.resources import PullRequestLoop
+
+_MAX_HANDLED: Final = 1000
+"""Hashes that a session keeps, the newest."""
+_SETTLING: Final = 600.0
+"""Seconds after the first failed check for which others may still run, so that all failures go to
+the session together."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Failed checks and unresolved threads that a session does not know yet."""
+
+    checks: Sequence[Check] = ()
+    threads: Sequence[ReviewThread] = ()
+    keys: Sequence[str] = ()
+    """The hashes by which they are recognized later."""
+    wait: float = 0.0
+    """Seconds to wait for checks that still run; the failed ones are left out until then."""
+
+
+def find_news(details: PullRequestDetails, handled: Collection[str], now: float) -> News:
+    """Return what was not handled yet.
+
+    A check counts once for each commit, whatever run it is of. Of a thread its last comment counts,
+    unless it is an answer by the account itself.
+    """
+    failed = [check for check in list_failed(details) if _hash_check(details, check) not in handled]
+    wait = _find_wait(details, failed, now)
+    checks = [] if wait else failed
+    threads = [
+        thread
+        for thread in list_unresolved(details)
+        if _hash_thread(thread) not in handled and not _is_answered(thread)
+    ]
+    return News(checks, threads, list_keys(details, checks, threads), wait)
+
+
+def list_failed(details: PullRequestDetails) -> list[Check]:
+    """Return the failed checks, those that the base branch requires first."""
+    failed = [check for check in details.checks if check.state == "failed"]
+    return sorted(failed, key=lambda check: not check.is_required)
+
+
+def list_unresolved(details: PullRequestDetails) -> list[ReviewThread]:
+    """Return the threads that are not resolved."""
+    return [thread for thread in details.threads if not thread.is_resolved and thread.comments]
+
+
+def list_keys(
+    details: PullRequestDetails, checks: Sequence[Check], threads: Sequence[ReviewThread]
+) -> list[str]:
+    """Return the hashes of checks and threads."""
+    return [
+        *(_hash_check(details, check) for check in checks),
+        *(_hash_thread(thread) for thread in threads),
+    ]
+
+
+def add_handled(loop: PullRequestLoop, keys: Sequence[str], *, used: int = 0) -> PullRequestLoop:
+    """Return the loop with what was sent now; `used` is how often it sent by itself."""
+    handled = [*(key for key in loop.handled if key not in keys), *keys]
+    changes = {"handled": handled[-_MAX_HANDLED:], "used": loop.used + used}
+    return loop.model_copy(update=changes)
+
+
+def _find_wait(details: PullRequestDetails, failed: Sequence[Check], now: float) -> float:
+    # A commit status may stay pending for ever; a check run has a begin or is queued.
+    is_running = any(
+        check.state in ("queued", "running") and not check.id.startswith("status:")
+        for check in details.checks
+    )
+    if not failed or not is_running:
+        return 0.0
+    first = min((check.ended_at or now for check in failed), default=now)
+    return max(0.0, first + _SETTLING - now)
+
+
+def _is_answered(thread: ReviewThread) -> bool:
+    return len(thread.comments) > 1 and thread.comments[-1].is_own
+
+
+def _hash_check(details: PullRequestDetails, check: Check) -> str:
+    return _hash(f"check {details.head_commit} {check.name}")
+
+
+def _hash_thread(thread: ReviewThread) -> str:
+    return _hash(f"comment {thread.comments[-1].id}")
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
