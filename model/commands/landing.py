@@ -1,22 +1,33 @@
 """Implements `model.api.landing`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from model.api import landing as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
 from model.commands.session_choice import send_to_session
 from model.domain.hosting import MergeMethod
-from model.domain.landing import AfterLanding, CheckResult, Landing, LandingDesk, LandingPreview
+from model.domain.landing import (
+    AfterLanding,
+    CheckResult,
+    Landing,
+    LandingDesk,
+    LandingPreview,
+    Train,
+)
 from model.domain.resources import SessionMessage
 from model.git.remote_branches import push_branch
+from model.landing.checks import describe_failure
 from model.landing.obstacles import write_check_message, write_conflict_message
 from model.worktrees import require_project, require_worktree
 from model.writing.landing_message import generate_landing_message
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
+
+_MAX_OUTPUT: Final = 64_000
+"""Characters of a train's output."""
 
 
 @implements(api.get_landing_desk)
@@ -113,10 +124,21 @@ async def write_landing_message(workspace: "Workspace", worktree_id: str) -> api
         message = write_conflict_message(state.preferences, project, worktree, [base], conflicts)
         return api.LandingMessage(message=message)
     check = await workspace.landing.checks.read(worktree_id)
+    script = await workspace.landing.checks.read_script(worktree)
     if check.status == "failed" and not check.is_stale:
         run = await workspace.scripts.outcome(worktree_id, "check")
-        script = await workspace.landing.checks.read_script(worktree)
-        message = write_check_message(script, check.exit_code, check.error, run.output)
+        message = write_check_message(script, describe_failure(check), run.output)
+        return api.LandingMessage(message=message)
+    found = await workspace.landing.trains.find_obstacle(worktree)
+    if found is not None:
+        train, car, below = found
+        if car.status == "conflict":
+            message = write_conflict_message(
+                state.preferences, project, worktree, below, car.conflicts
+            )
+        else:
+            output = await workspace.landing.trains.read_output(train.id, worktree_id)
+            message = write_check_message(script, car.error, output, below)
         return api.LandingMessage(message=message)
     raise SpinneyError(
         f"Neither a conflict with '{base}' nor a red check keeps '{worktree.name}' from landing.",
@@ -130,3 +152,53 @@ async def send_landing_message(
 ) -> SessionMessage:
     written = await write_landing_message(workspace, worktree_id)
     return await send_to_session(workspace, worktree_id, written.message, session_id)
+
+
+@implements(api.start_train)
+async def start_train(
+    workspace: "Workspace",
+    project_id: str,
+    worktree_ids: list[str],
+    method: MergeMethod | None = None,
+    with_check: bool = True,
+) -> Train:
+    return await workspace.landing.trains.start(
+        project_id, worktree_ids, method, with_check=with_check
+    )
+
+
+@implements(api.get_train)
+async def get_train(workspace: "Workspace", project_id: str) -> Train | None:
+    return await workspace.landing.trains.read(project_id)
+
+
+@implements(api.get_train_output)
+async def get_train_output(
+    workspace: "Workspace", train_id: str, worktree_id: str
+) -> api.LandingMessage:
+    output = await workspace.landing.trains.read_output(train_id, worktree_id)
+    return api.LandingMessage(message=output[-_MAX_OUTPUT:])
+
+
+@implements(api.stop_train)
+async def stop_train(workspace: "Workspace", train_id: str) -> Train:
+    return await workspace.landing.trains.stop(train_id)
+
+
+@implements(api.land_train)
+async def land_train(
+    workspace: "Workspace",
+    train_id: str,
+    after: AfterLanding | None = None,
+    delete_remote_branch: bool = False,
+) -> Landing:
+    landing = await workspace.landing.trains.land(
+        train_id, after, delete_remote_branch=delete_remote_branch
+    )
+    _refresh(workspace, landing.project_id)
+    return landing
+
+
+@implements(api.discard_train)
+async def discard_train(workspace: "Workspace", train_id: str) -> None:
+    await workspace.landing.trains.discard(train_id)

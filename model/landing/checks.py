@@ -130,6 +130,10 @@ def describe_check(check: CheckResult) -> str:
     if check.status == "stopped":
         return "The check was stopped."
     if check.status == "failed":
-        reason = check.error or f"It ended with exit code {check.exit_code}."
-        return f"The check failed. {reason}"
+        return f"The check failed. {describe_failure(check)}"
     return ""
+
+
+def describe_failure(check: CheckResult) -> str:
+    """Return how a red check ended, as a sentence."""
+    return check.error or f"It ended with exit code {check.exit_code}."

@@ -134,7 +134,7 @@ class Lander:
                 _refuse_check(await self._checks.read(worktree_id))
             place = await self.make_place(root)
             if message is None or not message.strip():
-                message = await self._suggest(branch, base, project, chosen)
+                message = await self.suggest(branch, base, project, chosen)
             result = await integrate(
                 place, base.commit, branch.head, chosen, clean_message(message)
             )
@@ -218,7 +218,7 @@ class Lander:
                 "conflict",
             )
         added, removed, files = await count_changes(path, left_at.stdout, branch.head)
-        message = "" if method == "rebase" else await self._suggest(branch, base, project, method)
+        message = "" if method == "rebase" else await self.suggest(branch, base, project, method)
         return {
             "head_commit": branch.head,
             "commits": int(counted.stdout),
@@ -247,9 +247,10 @@ class Lander:
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
-    async def _suggest(
+    async def suggest(
         self, branch: Branch, base: BaseBranch, project: Project, method: MergeMethod
     ) -> str:
+        """Return a message for the commit with which a branch lands."""
         commits = await list_commits_since(Path(branch.worktree.path), base.name)
         into = "" if base.name == project.default_branch else base.name
         return suggest_message(branch.worktree.branch, into, method, commits)

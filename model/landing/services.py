@@ -1,6 +1,7 @@
 """What landing consists of in a running Spinney, and its background work."""
 
 import asyncio
+import logging
 
 from model.base.paths import Directories
 from model.git.status import GitStatus
@@ -11,12 +12,16 @@ from model.landing.fates import WorktreeFates
 from model.landing.lander import Lander
 from model.landing.merged_branches import MergedBranches
 from model.landing.records import LandingRecords
+from model.landing.train_records import TrainRecords
+from model.landing.trains import Trains
 from model.landing.updates import DeskUpdates
 from model.scripts.runner import ScriptRunner
 from model.store.bus import EventBus
 from model.store.store import Store
 from model.worktrees.removal import WorktreeRemover
 from model.worktrees.restoring import WorktreeRestorer
+
+_log = logging.getLogger(__name__)
 
 
 class LandingServices:
@@ -41,11 +46,14 @@ class LandingServices:
         self.fates = WorktreeFates(store, scripts, removals, restoring)
         self.moves = BaseMoves(store, LandingRecords(directories.landing / "projects"), self.fates)
         self.lander = Lander(store, directories, self.checks, self.moves)
+        trains = TrainRecords(directories.landing / "projects", directories.landing / "trains")
+        self.trains = Trains(store, directories, trains, self.checks, self.lander, self.moves)
+        self._looking: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Complete what a kill interrupted, and follow what happens until canceled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.moves.recover())
+            group.create_task(self._recover())
             group.create_task(self.updates.run())
             group.create_task(self.merged.run())
 
@@ -55,6 +63,23 @@ class LandingServices:
         self.merged.note_status(worktree_id, status)
         if self.desk.note_status(worktree_id, status):
             self.updates.note(worktree_id)
+            task = asyncio.create_task(self.trains.note_change(worktree_id))
+            self._looking.add(task)
+            task.add_done_callback(self._on_looked)
+
+    async def close(self) -> None:
+        """Stop what is running."""
+        await self.trains.close()
+        await asyncio.gather(*self._looking, return_exceptions=True)
+
+    async def _recover(self) -> None:
+        await self.moves.recover()
+        await self.trains.recover()
+
+    def _on_looked(self, task: "asyncio.Task[None]") -> None:
+        self._looking.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.debug("it is not known whether a train is outdated: %s", error)
 
     def _forget(self, worktree_id: str) -> None:
         self.checks.forget(worktree_id)

@@ -289,6 +289,7 @@ class Workspace:
             self.restoring,
             sources,
         )
+        self._exit_stack.push_async_callback(self.landing.close)
         self.run_in_background(self.landing.run())
         self.pull_requests = PullRequestCache(self.store)
         self.poller = Poller(

@@ -48,6 +48,28 @@ def read_scripts(directory: Path, project: Project) -> list[Script]:
     return []
 
 
+def read_trusted_script(
+    directory: Path, project: Project, name: ScriptName, place: str
+) -> Script | None:
+    """Return a script that may run in a working directory; `None` if it does not exist.
+
+    `place` names the directory for a person. Reads the file system. Raises `SpinneyError` for an
+    invalid file, and `forbidden` for a script that is not trusted.
+    """
+    found = read_scripts(directory, project)
+    script = next((script for script in found if script.name == name), None)
+    if script is not None and script.hidden is not None:
+        refuse_hidden(name, script.text)
+    if script is not None and not script.trusted:
+        raise SpinneyError(
+            f"The script '{name}' in {script.file} of {place} is not the one that"
+            " was trusted, so it did not run. Read it, then trust it if you agree ('Scripts',"
+            " or the commands get_project_scripts and trust_project_scripts).",
+            "forbidden",
+        )
+    return script
+
+
 async def read_branch_scripts(root: Path, branch: str) -> list[Script]:
     """Return the scripts committed on a branch, or on its counterpart on `origin`.
 

@@ -14,7 +14,7 @@ from model.base.paths import Directories, write_atomically
 from model.domain.events import TaskCompleted, WorktreeUpdated
 from model.domain.resources import Project, Worktree
 from model.domain.scripts import Script, ScriptName, ScriptRun
-from model.scripts.config import read_scripts, refuse_hidden
+from model.scripts.config import read_trusted_script
 from model.scripts.process import build_environment, read_end, run_script
 from model.store.store import Store
 
@@ -229,18 +229,9 @@ class ScriptRunner:
 
     async def _find_script(self, worktree_id: str, name: ScriptName) -> Script | None:
         worktree, project = self._get_worktree_and_project(worktree_id)
-        found = await asyncio.to_thread(read_scripts, Path(worktree.path), project)
-        script = next((script for script in found if script.name == name), None)
-        if script is not None and script.hidden is not None:
-            refuse_hidden(name, script.text)
-        if script is not None and not script.trusted:
-            raise SpinneyError(
-                f"The script '{name}' in {script.file} of '{worktree.name}' is not the one that"
-                " was trusted, so it did not run. Read it, then trust it if you agree ('Scripts',"
-                " or the commands get_project_scripts and trust_project_scripts).",
-                "forbidden",
-            )
-        return script
+        return await asyncio.to_thread(
+            read_trusted_script, Path(worktree.path), project, name, f"'{worktree.name}'"
+        )
 
     def _get_worktree_and_project(self, worktree_id: str) -> tuple[Worktree, Project]:
         worktree = self._store.state.worktrees.get(worktree_id)

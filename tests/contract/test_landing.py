@@ -79,3 +79,25 @@ async def test_a_session_gets_a_message_about_a_conflict(client: ProjectClient) 
     assert session["messages"][0]["content"][0]["text"] == written["message"]
     text = await client.call("write_landing_text", worktreeId=made["id"])
     assert text["message"]
+
+
+async def test_a_train_brings_several_in_and_lands(client: ProjectClient) -> None:
+    made = [await _branch(client, name) for name in ("first", "second")]
+    project = client.project_id
+    train = await client.call(
+        "start_train", projectId=project, worktreeIds=[one["id"] for one in made]
+    )
+    while train["status"] == "running":
+        event = await client.listener.event("train:updated")
+        train = event["payload"]["train"]
+    assert (train["status"], [car["status"] for car in train["cars"]]) == ("ready", ["ready"] * 2)
+    assert (await client.call("get_train", projectId=project))["id"] == train["id"]
+    output = await client.call("get_train_output", trainId=train["id"], worktreeId=made[0]["id"])
+    assert output == {"message": ""}
+    stopped = await client.call("stop_train", trainId=train["id"])
+    assert stopped["status"] == "ready", "it had ended"
+    landed = await client.call("land_train", trainId=train["id"])
+    assert landed["worktree_ids"] == [one["id"] for one in made]
+    assert client.repository.git("rev-parse", "main") == landed["after"]
+    await client.call("discard_train", trainId=train["id"])
+    assert await client.call("get_train", projectId=project) is None

@@ -6,7 +6,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.commands.landing import get_check_result
-from model.commands.scripts import run_worktree_script
+from model.commands.scripts import run_worktree_script, trust_project_scripts
 from model.domain.landing import CheckResult
 from model.domain.resources import Worktree
 from model.runtime.workspace import Workspace
@@ -61,8 +61,6 @@ async def test_a_change_during_the_check_makes_its_result_stale(
     with pytest.raises(SpinneyError, match="is not the one that was trusted"):
         await run_worktree_script(workspace, made.id, "check")
     project = workspace.store.state.projects[made.project_id]
-    from model.commands.scripts import trust_project_scripts
-
     await trust_project_scripts(workspace, project.id)
     result = await _check(landing, event_log, made)
     assert (result.status, result.is_stale) == ("passed", True)

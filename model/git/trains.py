@@ -1,0 +1,65 @@
+"""What a train of branches needs of git: a worktree to check commits in, and a ref."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from model.git.run import git
+from model.git.three_way import (
+    NO_HOOKS,
+    TIMEOUT,
+    add_detached_worktree,
+    remove_detached_worktree,
+)
+
+REFS: Final = "refs/spinney/trains/"
+
+
+class TrainWorktree:
+    """A worktree for one commit after the other; ignored files stay, so caches keep their use."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self._root = root
+        self.folder = folder
+        self._exists = False
+
+    async def check_out(self, commit: str) -> None:
+        """Make the files those of a commit. Raises what git reports, such as a full disk."""
+        if not self._exists:
+            await add_detached_worktree(self._root, self.folder, commit)
+            self._exists = True
+            return
+        await git(
+            self.folder, *NO_HOOKS, "checkout", "--quiet", "--force", "--detach", commit,
+            write=True, timeout=TIMEOUT,
+        )  # fmt: skip
+        await git(
+            self.folder, "clean", "--quiet", "--force", "-d", write=True, check=False,
+            timeout=TIMEOUT,
+        )  # fmt: skip
+
+    async def remove(self) -> None:
+        """Remove the worktree, also one that an earlier process left."""
+        await remove_detached_worktree(self._root, self.folder)
+        self._exists = False
+
+
+async def keep_commit(root: Path, train_id: str, commit: str) -> None:
+    """Keep a commit, and with it all before it, from `git gc`."""
+    await git(root, *NO_HOOKS, "update-ref", REFS + train_id, commit, write=True)
+
+
+async def forget_commit(root: Path, train_id: str) -> None:
+    """Leave the commits of a train to `git gc`."""
+    await git(root, *NO_HOOKS, "update-ref", "-d", REFS + train_id, write=True, check=False)
+
+
+async def read_heads(root: Path, branches: Sequence[str]) -> dict[str, str]:
+    """Return the commits of local branches; those that do not exist are left out."""
+    prefix = "refs/heads/"
+    listed = await git(
+        root, "for-each-ref", "--format=%(refname)%00%(objectname)",
+        *(prefix + branch for branch in dict.fromkeys(branches)),
+    )  # fmt: skip
+    found = dict(line.split("\0") for line in listed.stdout.splitlines())
+    return {name.removeprefix(prefix): commit for name, commit in found.items()}

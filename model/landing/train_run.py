@@ -1,0 +1,99 @@
+"""One run of a train: each branch on top of the one before, with a check after each."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.base.errors import SpinneyError
+from model.domain.landing import Train, TrainCar
+from model.domain.resources import Project
+from model.git.changes import to_display_name
+from model.git.integrating import integrate, read_tree
+from model.git.three_way import Place
+from model.git.trains import keep_commit
+from model.landing.train_checks import Outcome, TrainChecks
+
+_MAX_FILES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TrainPlan:
+    """What a run needs beside the train."""
+
+    project: Project
+    place: Place
+    messages: Mapping[str, str]
+    """The message of each worktree's commit."""
+    green: Mapping[str, str]
+    """The tree on which each worktree's own check has passed."""
+    output: Callable[[str], Path]
+    """The file for the output of the check after a worktree."""
+
+
+class TrainRun:
+    """Brings the cars in, and saves the train after each step.
+
+    Args:
+        train: The train; cars that are `ready` already are not done again.
+        plan: What is needed for it.
+        checks: Runs the checks; `None` if they are not wanted.
+        save: Saves and publishes the train.
+    """
+
+    def __init__(
+        self,
+        train: Train,
+        plan: TrainPlan,
+        checks: TrainChecks | None,
+        save: Callable[[Train], Awaitable[None]],
+    ) -> None:
+        self.train = train
+        self._plan = plan
+        self._checks = checks
+        self._save = save
+
+    async def run(self) -> bool:
+        """Run to the end or the first problem; return whether all cars are ready."""
+        tip = self.train.base_commit
+        for at, car in enumerate(self.train.cars):
+            if car.status == "ready":
+                tip = car.commit
+                continue
+            done = await self._bring_in(at, car, tip)
+            if done.status != "ready":
+                return False
+            tip = done.commit
+        return True
+
+    async def _bring_in(self, at: int, car: TrainCar, tip: str) -> TrainCar:
+        car = await self._set(at, car, status="merging")
+        message = self._plan.messages[car.worktree_id]
+        try:
+            result = await integrate(
+                self._plan.place, tip, car.head_commit, self.train.method, message
+            )
+        except SpinneyError as error:
+            return await self._set(at, car, status="failed", error=error.message)
+        if result.conflicts:
+            files = [to_display_name(path) for path in result.conflicts[:_MAX_FILES]]
+            return await self._set(at, car, status="conflict", conflicts=files)
+        await keep_commit(self._plan.place.root, self.train.id, result.commit)
+        if self._checks is None:
+            return await self._set(at, car, status="ready", commit=result.commit)
+        car = await self._set(at, car, status="checking", commit=result.commit)
+        outcome = await self._check(self._checks, car)
+        status = "failed" if outcome.check == "failed" else "ready"
+        return await self._set(at, car, status=status, check=outcome.check, error=outcome.error)
+
+    async def _check(self, checks: TrainChecks, car: TrainCar) -> Outcome:
+        tree = await read_tree(self._plan.place, car.commit)
+        if self._plan.green.get(car.worktree_id) == tree:
+            return Outcome("passed")  # The check has passed on these very files.
+        return await checks.check(car.commit, self._plan.output(car.worktree_id))
+
+    async def _set(self, at: int, car: TrainCar, **changes: object) -> TrainCar:
+        changed = car.model_copy(update=changes)
+        cars = [*self.train.cars[:at], changed, *self.train.cars[at + 1 :]]
+        self.train = self.train.model_copy(update={"cars": cars})
+        await self._save(self.train)
+        return changed

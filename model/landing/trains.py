@@ -1,0 +1,388 @@
+"""Trains: several worktrees that are brought in one on top of the other, and land together."""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from model.base.errors import SpinneyError
+from model.base.paths import Directories
+from model.base.text import clean_line
+from model.domain.events import TrainUpdated
+from model.domain.hosting import MergeMethod
+from model.domain.landing import AfterLanding, Landing, Train, TrainCar
+from model.domain.resources import Project, Worktree
+from model.git import base_branch
+from model.git.base_branch import BaseBranch
+from model.git.trains import TrainWorktree, forget_commit, keep_commit, read_heads
+from model.landing.base_moves import BaseMoves, Move
+from model.landing.checks import Checks
+from model.landing.lander import Branch, Lander
+from model.landing.train_checks import TrainChecks
+from model.landing.train_records import TrainRecords
+from model.landing.train_run import TrainPlan, TrainRun
+from model.store.store import Store
+from model.worktrees import require_project, require_worktree
+
+_MAX_CARS: Final = 50
+_STOPPED: Final = "The train was stopped."
+_UNFINISHED: Final = ("waiting", "merging", "checking")
+
+_log = logging.getLogger(__name__)
+
+
+class Trains:
+    """Starts, stops and lands trains, one in each project. Belongs to the core's event loop."""
+
+    def __init__(
+        self,
+        store: Store,
+        directories: Directories,
+        records: TrainRecords,
+        checks: Checks,
+        lander: Lander,
+        moves: BaseMoves,
+    ) -> None:
+        self._store = store
+        self._directories = directories
+        self._records = records
+        self._checks = checks
+        self._lander = lander
+        self._moves = moves
+        self._running: dict[str, asyncio.Task[None]] = {}
+        """By project, until the end is saved."""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(
+        self,
+        project_id: str,
+        worktree_ids: Sequence[str],
+        method: MergeMethod | None,
+        *,
+        with_check: bool,
+    ) -> Train:
+        """Start a train in the background; it replaces an earlier one.
+
+        Cars that an earlier train has checked keep their result if nothing has moved since.
+
+        Raises:
+            SpinneyError: `conflict` while one is running, or if a worktree is not ready to land.
+        """
+        project = require_project(self._store.state, project_id)
+        root = Path(project.path)
+        async with self._moves.lock(project_id):
+            if project_id in self._running:
+                raise SpinneyError("A train is running. Stop it first.", "conflict")
+            branches, name = await self._find_branches(project, worktree_ids)
+            base = await base_branch.read_base(root, name)
+            train = Train(
+                id=str(uuid.uuid4()),
+                project_id=project_id,
+                base=name,
+                base_commit=base.commit,
+                method=self._lander.choose_method(project, method),
+                with_check=with_check,
+                status="running",
+                cars=[
+                    TrainCar(
+                        worktree_id=one.worktree.id,
+                        branch=one.worktree.branch,
+                        head_commit=one.head,
+                        status="waiting",
+                    )
+                    for one in branches
+                ],
+                started_at=time.time(),
+            )
+            before = await self._records.read(project_id)
+            train = await self._take_over(root, before, train)
+            plan = await self._plan(project, train, branches, base)
+            await self._save(train)
+            if before is not None:
+                await self._clean_up(project, before)
+                await self._records.remove_outputs(before)
+            task = asyncio.create_task(self._run(project, train, plan))
+            self._running[project_id] = task
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return train
+
+    async def read(self, project_id: str) -> Train | None:
+        """Return the train of a project; `outdated` if the base or a branch has moved."""
+        project = require_project(self._store.state, project_id)
+        train = await self._records.read(project_id)
+        is_busy = project_id in self._running or self._moves.lock(project_id).locked()
+        if train is None or is_busy:
+            return train
+        if train.status in ("ready", "stopped") and await self._has_moved(project, train):
+            return await self._end(train, "outdated", _describe_moved(train))
+        return train
+
+    async def note_change(self, worktree_id: str) -> None:
+        """Look whether a train is outdated: a worktree or its base has changed."""
+        worktree = self._store.state.worktrees.get(worktree_id)
+        if worktree is None or worktree.project_id not in self._store.state.projects:
+            return
+        train = await self._records.read(worktree.project_id)
+        if train is not None and train.status in ("ready", "stopped"):
+            await self.read(worktree.project_id)
+
+    async def read_output(self, train_id: str, worktree_id: str) -> str:
+        """Return the end of what the check after a worktree printed."""
+        train = await self._find(train_id)
+        if all(car.worktree_id != worktree_id for car in train.cars):
+            raise SpinneyError("This worktree is not part of the train.", "not_found")
+        return await self._records.read_output(train_id, worktree_id)
+
+    async def find_obstacle(self, worktree: Worktree) -> tuple[Train, TrainCar, list[str]] | None:
+        """Return the train that stopped at a worktree, its car, and the branches before it.
+
+        `None` if there is none, or its branch has moved since.
+        """
+        train = await self._records.read(worktree.project_id)
+        project = self._store.state.projects.get(worktree.project_id)
+        if train is None or project is None or train.status == "running":
+            return None
+        car = next((car for car in train.cars if car.worktree_id == worktree.id), None)
+        if car is None or car.status not in ("conflict", "failed"):
+            return None
+        heads = await read_heads(Path(project.path), [car.branch])
+        if heads.get(car.branch) != car.head_commit:
+            return None
+        return train, car, [one.branch for one in train.cars if one.status == "ready"]
+
+    async def stop(self, train_id: str) -> Train:
+        """Stop a running train; what is ready can land."""
+        train = await self._find(train_id)
+        task = self._running.get(train.project_id)
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        train = await self._find(train_id)
+        if train.status == "running":  # The task was canceled before it began.
+            self._running.pop(train.project_id, None)
+            train = await self._end(train, "stopped", _STOPPED)
+        return train
+
+    async def land(
+        self, train_id: str, fate: AfterLanding | None, *, delete_remote_branch: bool
+    ) -> Landing:
+        """Move the base to the last car that is ready.
+
+        Raises:
+            SpinneyError: `conflict` if nothing is ready, or the base or a branch has moved.
+        """
+        train = await self._find(train_id)
+        project = require_project(self._store.state, train.project_id)
+        async with self._moves.lock(project.id):
+            train = await self._find(train_id)
+            ready = [car for car in train.cars if car.status == "ready"]
+            if train.project_id in self._running:
+                raise SpinneyError("The train is still running. Stop it first.", "conflict")
+            if train.status not in ("ready", "stopped") or not ready:
+                reason = train.error if train.status == "outdated" else "Nothing of it can land."
+                raise SpinneyError(reason, "conflict")
+            base = await base_branch.read_base(Path(project.path), train.base)
+            if base.commit != train.base_commit or await self._has_moved(project, train):
+                train = await self._end(train, "outdated", _describe_moved(train))
+                raise SpinneyError(train.error, "conflict")
+            landing = await self._moves.move(
+                Move(
+                    project=project,
+                    base=base,
+                    to=ready[-1].commit,
+                    heads={car.worktree_id: car.head_commit for car in ready},
+                    method=train.method,
+                    fate=self._lander.choose_fate(fate),
+                    delete_remote_branch=delete_remote_branch,
+                    why=f"land {', '.join(car.branch for car in ready)} ({train.method})",
+                )
+            )
+            await self._finish_landed(project, train, landing)
+        return landing
+
+    async def discard(self, train_id: str) -> None:
+        """Stop and forget a train."""
+        train = await self.stop(train_id)
+        project = self._store.state.projects.get(train.project_id)
+        await self._records.remove(train)
+        if project is not None:
+            await self._clean_up(project, train)
+        self._store.record(TrainUpdated(project_id=train.project_id, train=None))
+
+    async def recover(self) -> None:
+        """Report the trains that a kill interrupted as stopped. Called once, at start."""
+        for project_id in await self._records.list_projects():
+            train = await self._records.read(project_id)
+            project = self._store.state.projects.get(project_id)
+            if train is None or project is None or project_id in self._running:
+                continue
+            try:
+                await self._recover(project, train)
+            except SpinneyError as error:
+                _log.warning("the train %s: %s", train.id, error.message)
+
+    async def close(self) -> None:
+        """Stop all trains."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # Internals ---------------------------------------------------------------------------------
+
+    async def _find_branches(
+        self, project: Project, worktree_ids: Sequence[str]
+    ) -> tuple[list[Branch], str]:
+        """Return the branches of a train, and the name of their base."""
+        chosen = list(dict.fromkeys(worktree_ids))
+        if not 1 <= len(chosen) <= _MAX_CARS:
+            raise SpinneyError(f"A train has 1 to {_MAX_CARS} worktrees.")
+        worktrees = [require_worktree(self._store.state, one) for one in chosen]
+        bases = {one.base_branch or project.default_branch for one in worktrees}
+        if any(one.project_id != project.id for one in worktrees):
+            raise SpinneyError("Invalid field 'worktreeIds': one belongs to another project")
+        if len(bases) > 1:
+            names = ", ".join(sorted(f"'{clean_line(base)}'" for base in bases))
+            raise SpinneyError(
+                f"These worktrees have different base branches: {names}. A train has one.",
+                "conflict",
+            )
+        base = bases.pop()
+        return [await self._lander.find_branch(one, base) for one in worktrees], base
+
+    async def _take_over(self, root: Path, before: Train | None, train: Train) -> Train:
+        """Return the train with the first cars as an earlier one left them, if those are equal."""
+        if before is None or any(
+            getattr(before, name) != getattr(train, name)
+            for name in ("base", "base_commit", "method", "with_check")
+        ):
+            return train
+        cars = list(train.cars)
+        for at, (old, new) in enumerate(zip(before.cars, train.cars, strict=False)):
+            is_same = (old.worktree_id, old.head_commit) == (new.worktree_id, new.head_commit)
+            if not is_same or old.status != "ready":
+                break
+            try:
+                await keep_commit(root, train.id, old.commit)
+            except SpinneyError:
+                break  # `git gc` has deleted it.
+            cars[at] = old
+            await self._records.copy_output(before, train, old.worktree_id)
+        return train.model_copy(update={"cars": cars})
+
+    async def _plan(
+        self, project: Project, train: Train, branches: Sequence[Branch], base: BaseBranch
+    ) -> TrainPlan:
+        green = {}
+        for branch in branches:
+            check = await self._checks.read(branch.worktree.id)
+            if check.status == "passed":
+                green[branch.worktree.id] = check.tree
+        return TrainPlan(
+            project=project,
+            place=await self._lander.make_place(Path(project.path)),
+            messages={
+                branch.worktree.id: await self._lander.suggest(branch, base, project, train.method)
+                for branch in branches
+            },
+            green=green,
+            output=lambda worktree_id: self._records.output(train.id, worktree_id),
+        )
+
+    async def _run(self, project: Project, train: Train, plan: TrainPlan) -> None:
+        checks = (
+            TrainChecks(self._directories, project, train, self._records.worktree(train.id))
+            if train.with_check
+            else None
+        )
+        run = TrainRun(train, plan, checks, self._save)
+        status, error = "failed", ""
+        try:
+            status = "ready" if await run.run() else "stopped"
+        except asyncio.CancelledError:
+            status, error = "stopped", _STOPPED
+        except SpinneyError as failure:
+            error = failure.message
+        except Exception:
+            _log.exception("the train %s failed", train.id)
+            error = "The train failed unexpectedly; the log has the details."
+        await asyncio.shield(self._finish(project, run.train, checks, status, error))
+
+    async def _finish(
+        self, project: Project, train: Train, checks: TrainChecks | None, status: str, error: str
+    ) -> None:
+        if checks is not None:
+            await checks.close()
+        if status in ("ready", "stopped") and await self._has_moved(project, train):
+            status, error = "outdated", _describe_moved(train)
+        ended = _make_ended(train, status, error)
+        try:
+            await self._records.put(ended)
+        finally:
+            self._running.pop(project.id, None)
+        self._store.record(TrainUpdated(project_id=project.id, train=ended))
+
+    async def _end(self, train: Train, status: str, error: str) -> Train:
+        ended = _make_ended(train, status, error)
+        await self._save(ended)
+        return ended
+
+    async def _has_moved(self, project: Project, train: Train) -> bool:
+        """Whether the base or a branch that is ready is elsewhere than when the train started."""
+        ready = {car.branch: car.head_commit for car in train.cars if car.status == "ready"}
+        expected = {**ready, train.base: train.base_commit}
+        return await read_heads(Path(project.path), list(expected)) != expected
+
+    async def _save(self, train: Train) -> None:
+        await self._records.put(train)
+        self._store.record(TrainUpdated(project_id=train.project_id, train=train))
+
+    async def _finish_landed(self, project: Project, train: Train, landing: Landing) -> None:
+        landed = train.model_copy(update={"status": "landed", "landing_id": landing.id})
+        await self._save(landed)
+        await self._clean_up(project, landed)
+
+    async def _clean_up(self, project: Project, train: Train) -> None:
+        root = Path(project.path)
+        await TrainWorktree(root, self._records.worktree(train.id)).remove()
+        await forget_commit(root, train.id)
+
+    async def _recover(self, project: Project, train: Train) -> None:
+        commits = {car.commit for car in train.cars if car.status == "ready"}
+        landings = await self._moves.list_landings(project.id, limit=1)
+        if train.status != "landed" and landings and landings[0].after in commits:
+            await self._finish_landed(project, train, landings[0])
+        elif train.status == "running":
+            await TrainWorktree(Path(project.path), self._records.worktree(train.id)).remove()
+            error = (
+                "Spinney ended while the train was running. Start it again: what was checked keeps "
+                "its result."
+            )
+            await self._end(train, "stopped", error)
+
+    async def _find(self, train_id: str) -> Train:
+        for project_id in await self._records.list_projects():
+            train = await self._records.read(project_id)
+            if train is not None and train.id == train_id:
+                return train
+        raise SpinneyError("There is no such train.", "not_found")
+
+
+def _describe_moved(train: Train) -> str:
+    return (
+        f"'{clean_line(train.base)}' or one of the branches has moved since the train started. "
+        "Start it again."
+    )
+
+
+def _make_ended(train: Train, status: str, error: str) -> Train:
+    cars = [
+        car.model_copy(update={"status": "left_out"}) if car.status in _UNFINISHED else car
+        for car in train.cars
+    ]
+    changes: dict[str, Any] = {"status": status, "error": error, "cars": cars}
+    return train.model_copy(update={**changes, "ended_at": train.ended_at or time.time()})
