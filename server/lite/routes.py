@@ -29,6 +29,7 @@ from server.lite.form_actions import (
     wait_until_created,
 )
 from server.lite.handlers import Handlers, html_response, redirect
+from server.lite.landing_routes import LandingRoutes
 from server.lite.lists import render_sessions
 from server.lite.page_request import Form, PageRequest
 from server.lite.request_forms import render_confirmation
@@ -68,6 +69,7 @@ class Lite:
             web.get(WORKTREE, page(self._get_worktree)),
             web.get(f"{WORKTREE}/changes", page(self._get_changes)),
             web.get(f"{PROJECT}/conflicts", page(self._get_conflicts)),
+            *LandingRoutes(self._workspace, self._handlers).routes(),
             web.post(f"{WORKTREE}/conflict", form(self._write_about_conflict)),
             web.get(SESSION, page(self._get_session)),
             web.get(f"{SESSION}/turns", page(self._get_turns)),

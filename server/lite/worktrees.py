@@ -22,10 +22,12 @@ from model.domain.resources import Project, Worktree
 from model.worktrees import require_worktree
 from server.lite.conflicts import conflicts_link
 from server.lite.html import Element, Node, make
+from server.lite.landing import desk_path, landing_path
 from server.lite.layout import render_page
 from server.lite.lists import make_select, mode_options, paginate, session_list
 from server.lite.page_request import PageRequest, button, hidden, link, nav, shorten
 from server.lite.parts import paginate_text, query_number
+from server.lite.pull_request import pull_request_path
 
 DONE: Final = {
     "commit": "Committed.",
@@ -66,6 +68,8 @@ async def render_worktrees(page_request: PageRequest) -> str:
         rows = [_worktree_row(page_request, w) for w in visible if w.project_id == project.id]
         if rows:
             content += [make("h2", shorten(project.name)), make("ul", rows, class_="rows")]
+        if rows and not is_archive:
+            content.append(nav(link("Landing", desk_path(project.id))))
         if any(map(_has_conflict, (w for w in visible if w.project_id == project.id))):
             content.append(conflicts_link(project.id))
     if is_archive:
@@ -102,13 +106,24 @@ def render_worktree(page_request: PageRequest, worktree_id: str) -> str:
         ),
         make("p", shorten(worktree.path, 300), class_="hint"),
         nav(link(shorten(pr_url, 200), pr_url)) if pr_url else None,
-        None if is_archived else nav(link("Changes", f"{_url(worktree)}/changes")),
+        None if is_archived else nav(*_ways(worktree)),
         conflicts_link(worktree.project_id) if _has_conflict(worktree) else None,
         make("h2", "Sessions") if sessions else None,
         session_list(page_request, sessions),
         links,
         _restore(page_request, worktree) if is_archived else _forms(page_request, worktree),
     )
+
+
+def _ways(worktree: Worktree) -> Iterator[Node]:
+    """Links to the other pages of a worktree."""
+    yield link("Changes", f"{_url(worktree)}/changes")
+    if worktree.session_type == "worktree":
+        yield " "
+        yield link("Land", landing_path(worktree.id))
+    if worktree.pr_url:
+        yield " "
+        yield link("Pull request", pull_request_path(worktree.id))
 
 
 async def render_changes(page_request: PageRequest, worktree_id: str) -> str:
