@@ -233,6 +233,43 @@ def test_a_worktree_is_created_reviewed_committed_pushed_and_archived(
     assert curl("/lite/worktrees").links()[name[1]] == shown
 
 
+def test_a_worktree_is_checked_landed_and_taken_back(signed_in: Curl, program: Program) -> None:
+    curl = signed_in
+    root = program.make_repository("gamma")
+    (root / "spinney.json").write_text('{"scripts": {"check": "test -e pears.txt && echo ripe"}}')
+    git(root, "add", "spinney.json")
+    git(root, "commit", "--quiet", "-m", "Add a check")
+    made = program.create_ready_worktree(root)
+    program.call("trust_project_scripts", f"projectId={made['project_id']}")
+    directory = Path(str(made["path"]))
+    (directory / "pears.txt").write_text("two\n")
+    git(directory, "add", "pears.txt")
+    git(directory, "commit", "--quiet", "-m", "Count <the> pears")
+    program.call("fetch_worktrees_status", f"projectId={made['project_id']}")
+    desk = f"/lite/projects/{made['project_id']}/landing"
+    page = curl.until(desk, "not run")
+    assert desk in curl("/lite/worktrees").links().values()
+    landing = page.links()[str(made["name"])]
+    page = curl(landing)
+    assert "1 commit, 1 file +1 −0 into 'main'." in page.text
+    assert "The check runs." in curl.submit(page, "check").text
+    page = curl.until(landing, "passed.")
+    assert "ripe" in curl(page.links()["Output"]).text
+    page = curl(page.links()["squash"])
+    assert "Count <the> pears" in page.form("land").fields["message"]
+    page = curl.submit(page, "land", message="Count pears", after="keep")
+    assert "Landed." in page.text
+    assert git(root, "log", "-1", "--format=%s") == "Count pears\n"
+    page = curl.submit(page, "undo-landing")
+    assert "The landing was taken back." in page.text
+    assert git(root, "log", "-1", "--format=%s") == "Add a check\n"
+    stale = {**curl(landing).form("land").fields, "base_commit": "0" * 40}
+    fields = [part for key in stale for part in ("--data-urlencode", f"{key}={stale[key]}")]
+    status, page = curl.answer(f"/lite/worktrees/{made['id']}/land", *fields)
+    assert status == 409
+    assert page.has_form("land")
+
+
 def test_the_sessions_of_a_removed_project_are_brought_back(
     signed_in: Curl, program: Program, worktree: Path, tmp_path: Path
 ) -> None:

@@ -87,7 +87,9 @@ class LandingForm {
       event.preventDefault();
       if (!this.submit.disabled) this.#land();
     };
-    this.message.onkeydown = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && this.form.requestSubmit();
+    this.message.onkeydown = (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.form.requestSubmit();
+    };
     const title = `Land ${this.name}`;
     this.dialog = make("dialog.git-sheet", make("h2", title), this.form, { "aria-label": title });
     const draft = localStorage.getItem(this.draftKey);

@@ -16,7 +16,7 @@ import { METHODS } from "./landing_types.js";
 export function orderTrain(app, projectId, items, onStart) {
   const list = make("ol.order", { "aria-label": "Order" });
   const announced = make("p.visually-hidden", { "aria-live": "polite" });
-  const method = segmented("Method", METHODS, app.state.preferences.landing_method ?? "merge");
+  const method = segmented("Method", METHODS, app.state.projects.get(projectId)?.landing_method ?? app.state.preferences.landing_method);
   const check = make("input", { type: "checkbox", checked: true });
   const status = make("p.bad", { role: "alert" });
   const submit = make("button.primary", icon("play"), "Start");

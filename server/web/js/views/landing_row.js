@@ -126,7 +126,7 @@ async function openMenu(desk, id) {
   const isProblem = row.conflicts.length > 0 || row.check.status === "failed";
   /** @type {(false | import("../dialogs.js").MenuEntry<() => unknown>)[]} */
   const entries = [
-    row.next !== "merge" && ["Land…", () => landWorktree(app, id), { icon: "merge" }],
+    ["Land…", () => landWorktree(app, id), { icon: "merge" }],
     ["Changes", () => app.go("diff", id), { icon: "diff" }],
     row.check.has_script && ["Check: output, run", () => showCheck(app, id), { icon: "terminal" }],
     isProblem && ["Send the problem to a session…", () => sendProblem(app, id), { icon: "agent" }],

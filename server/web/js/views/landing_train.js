@@ -171,8 +171,9 @@ async function discard(app, train) {
 async function land(app, train, show) {
   const ready = train.cars.filter((car) => car.status === "ready");
   const after = select("Afterwards", AFTER);
+  after.value = app.state.preferences.after_landing;
   const remote = make("input", { type: "checkbox" });
-  const remoteLabel = make("label.check", remote, "Delete their branches on the remote, too", { hidden: true });
+  const remoteLabel = make("label.check", remote, "Delete their branches on the remote, too", { hidden: after.value !== "delete" });
   after.onchange = () => (remoteLabel.hidden = after.value !== "delete");
   const details = make(
     "div.fields",

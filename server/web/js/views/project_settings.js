@@ -4,6 +4,7 @@
 import { showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { loadAgents } from "../session/models.js";
+import { METHODS } from "./landing_types.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -50,7 +51,7 @@ export async function projectSettings(app, projectId) {
 
 /** The fields, by name of the argument, with their current values. @param {App} app @param {Resource} project @param {{ name: string, label: string }[]} agents */
 function makeFields(app, project, agents) {
-  const { default_backend: agent, default_provider: provider, default_branch: branch, worktrees_dir: directory, custom_system_prompt: prompt } = project;
+  const { default_backend: agent, default_provider: provider, default_branch: branch, worktrees_dir: directory, custom_system_prompt: prompt, landing_method: method } = project;
   /** @type {string[]} */
   const profiles = (app.state.preferences.custom_cli_profiles ?? []).map((/** @type {any} */ profile) => profile.name);
   const deleted = provider && !profiles.includes(provider) ? [[provider, `${provider} (deleted)`]] : [];
@@ -63,6 +64,7 @@ function makeFields(app, project, agents) {
     ["defaultBackend", "Agent", select([["", DEFAULT_LABEL], ...agents.map(({ name, label }) => [name, label])], agent), agent],
     ["defaultProvider", "Provider profile", select([["", DEFAULT_LABEL], ...profiles.map((name) => [name, name]), ...deleted], provider), provider],
     ["defaultBranch", "Base branch", branches, branch],
+    ["landingMethod", "Lands by", select([["", DEFAULT_LABEL], ...METHODS], method), method],
     ["worktreesDir", "Worktree directory", make("input", { value: directory ?? "", placeholder: "In ~/spinney", autocomplete: "off", spellcheck: false }), directory],
     ["customSystemPrompt", "Instructions for all agents", make("textarea", { rows: 4, value: prompt ?? "" }), prompt],
   ];
