@@ -5,6 +5,12 @@ from typing import Any
 from model.domain.hosting import (
     Check,
     CheckLog,
+    ItemLabel,
+    OpenIssue,
+    OpenPullRequest,
+    OpenWork,
+    OpenWorkItem,
+    OpenWorkProblem,
     PullRequestDetails,
     Reviewer,
     ReviewThread,
@@ -82,3 +88,34 @@ def a_log(**fields: Any) -> CheckLog:
     text = "pytest -q\nFAILED test_parser.py::test_tail\n1 failed, 61 passed in 2.10s"
     given = {"check_id": "CI / test (3.12)", "name": "CI / test (3.12)", "text": text}
     return CheckLog(**{**given, "left_out": 4012, **fields})
+
+
+def an_issue(number: int, title: str, **fields: Any) -> OpenIssue:
+    """An open issue that was changed an hour ago."""
+    given: dict[str, Any] = {"id": str(number), "number": number, "title": title, "state": "open"}
+    given |= {"author": "grace", "updated_at": NOW - 3600 * number}
+    given |= {"url": f"https://github.com/ada/loom/issues/{number}"}
+    return OpenIssue(**{**given, **fields})
+
+
+def an_open_request(number: int, title: str, **fields: Any) -> OpenPullRequest:
+    """An open pull request."""
+    given: dict[str, Any] = {"id": str(number), "number": number, "title": title, "state": "open"}
+    given |= {"author": "linus", "updated_at": NOW - 7200, "head_ref_name": "tail"}
+    return OpenPullRequest(**{**given, "base_ref_name": "main", **fields})
+
+
+def open_work() -> OpenWork:
+    """The open work of two projects; a third one could not be read."""
+    issues = [
+        an_issue(3, "The last row of a file is lost", worktree_ids=["w1"], assignees=["ada"],
+                 labels=[ItemLabel(name="bug"), ItemLabel(name="parser")],
+                 body="A file without a newline at its end loses its last row."),
+        an_issue(8, "Read files from a pipe", labels=[ItemLabel(name="feature")],
+                 body="cat rows | loom should work.\n\nIt says: no such file."),
+    ]  # fmt: skip
+    requests = [an_open_request(12, "Read the tail", worktree_ids=["w2"], draft=True)]
+    items = [OpenWorkItem(project_id="p1", item=issue) for issue in issues]
+    items += [OpenWorkItem(project_id="p2", item=request) for request in requests]
+    problem = "You are not signed in to GitHub. Run 'gh auth login' in a terminal."
+    return OpenWork(items=items, problems=[OpenWorkProblem(project_id="p2", message=problem)])

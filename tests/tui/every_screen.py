@@ -17,6 +17,7 @@ from textual.strip import Strip
 from textual.widgets import OptionList
 
 from model.api.changes import Changes, FileDiff
+from model.domain.hosting import WorkflowRun
 from model.domain.output import RawLog
 from model.domain.resources import (
     Label,
@@ -48,6 +49,7 @@ from tests.tui.reading import is_conversation_shown, rows_in_front
 from tests.tui.waiting import settled, until, wait_until_still
 from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio
 from tui.diff.commit_list import CommitList
+from tui.hosting.work_list import WorkList
 from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
 from tui.terminal.output_filters import make_legible, nearest_color
@@ -262,6 +264,23 @@ def a_pull_request_to_look_at() -> FakeClient:
     return client
 
 
+def a_hosting_service_to_look_at() -> FakeClient:
+    """Two projects whose hosting services answer."""
+    client = a_busy_state()
+    runs = [
+        WorkflowRun(
+            id=str(n), title=f"Read the tail {n}", number=n, workflow="CI", branch="main",
+            commit="a" * 40, state="failure", updated_at=NOW - 600 * n,
+        )
+        for n in range(1, 4)
+    ]  # fmt: skip
+    client.answers |= {
+        "list_open_work": lambda given: hosting.open_work(),
+        "list_workflow_runs": lambda given: runs,
+    }
+    return client
+
+
 def an_empty_state() -> FakeClient:
     """A client without projects."""
     return FakeClient()
@@ -359,6 +378,17 @@ def in_pull_request(*keys: str) -> Reach:
     return reach
 
 
+def in_open_work(*keys: str) -> Reach:
+    """A function that opens the open work, waits for it, then presses keys."""
+
+    async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+        await action("open_work")(app, pilot)
+        await until(pilot, lambda: bool(app.screen.query_one(WorkList).items))
+        await pilot.press(*keys)
+
+    return reach
+
+
 async def _amend(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await in_log("A")(app, pilot)
     await until(pilot, lambda: app.screen.is_modal)
@@ -428,6 +458,10 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("command-output", _command_output),
     ScreenCase("earlier-messages", _earlier_messages),
     ScreenCase("rename-worktree", action("rename_worktree")),
+    ScreenCase("open-work", in_open_work("down", "space"), a_hosting_service_to_look_at),
+    ScreenCase("workflow-runs", in_open_work("tab", "tab", "tab"), a_hosting_service_to_look_at),
+    ScreenCase("begin-work", in_open_work("down", "enter"), a_hosting_service_to_look_at),
+    ScreenCase("work-filters", in_open_work("tab", "f2"), a_hosting_service_to_look_at),
     ScreenCase("pull-request", in_pull_request(), a_pull_request_to_look_at),
     ScreenCase("check-log", in_pull_request("tab", "tab", "enter"), a_pull_request_to_look_at),
     ScreenCase("merge", in_pull_request("m"), a_pull_request_to_look_at),

@@ -44,6 +44,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "editor": SlashCommand("open_worktree"),
     "fork": SlashCommand("fork_session"),
     "help": SlashCommand("help"),
+    "issues": SlashCommand("open_work"),
     "log": SlashCommand("log"),
     "mode": SlashCommand("cycle_mode", "[plan|build|yolo]", "modes"),
     "model": SlashCommand("choose_model", "[name]", "models"),
@@ -64,6 +65,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "thinking": SlashCommand("choose_thinking", "[level]", "thinking"),
     "turns": SlashCommand("show_turns"),
     "undo": SlashCommand("undo_turn"),
+    "work": SlashCommand("open_work"),
 }
 
 _SHORTEST_TYPO: Final = 3

@@ -52,7 +52,7 @@ class PullRequestScreen(FullScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("pull request")]
     LAST = ("pr_back", "help")
-    AUTO_FOCUS = "#pull-request"
+    AUTO_FOCUS = "#pull-request-page"
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class PullRequestScreen(FullScreen):
     def body(self, palette: "Palette") -> Iterable[Widget]:
         """What goes on or went wrong, and the page."""
         yield Static("", id="notice", markup=False)
-        yield PageList(palette, id="pull-request")
+        yield PageList(palette, id="pull-request-page")
 
     def palette_entries(self, query: str, style: Style) -> Iterable[Entry]:
         """The command palette's entries on this screen."""

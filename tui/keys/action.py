@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Scope = Literal["everywhere", "message box", "projects", "canvas", "diff", "log", "pull request"]
+Scope = Literal[
+    "everywhere", "message box", "projects", "canvas", "diff", "log", "pull request", "work"
+]
 """Where the keys of an action work: everywhere, or in one pane or screen."""
 
 

@@ -63,4 +63,32 @@ HOSTING_ACTIONS = (
         "pr_refresh", "f5", "Ask the hosting service again", scope="pull request", hint="refresh"
     ),
     Action("pr_back", "escape,q", "Back", scope="pull request", hint="back"),
+    Action(
+        "work_start",
+        "ctrl+n",
+        "New worktree from it, or from each that is marked",
+        scope="work",
+        hint="new worktree",
+        help="With its text and comments as context; a session can investigate it at once.",
+    ),
+    Action("work_next_tab", "tab", "Next list", scope="work", hint="next list"),
+    Action("work_previous_tab", "shift+tab", "Previous list", scope="work"),
+    Action(
+        "work_filter",
+        "f2",
+        "Choose state, labels and assignee",
+        scope="work",
+        hint="state, labels",
+    ),
+    Action("work_project", "f3", "Choose the project", scope="work", hint="project"),
+    Action("work_read", "f4", "Read it", scope="work", hint="read"),
+    Action("work_browse", "ctrl+o", "Open in the browser", scope="work", hint="browser"),
+    Action("work_refresh", "f5", "Ask the hosting service again", scope="work", hint="refresh"),
+    Action(
+        "work_back",
+        "escape",
+        "Clear filter, clear marks, or close",
+        scope="work",
+        hint="back",
+    ),
 )

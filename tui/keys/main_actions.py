@@ -112,6 +112,13 @@ MAIN_ACTIONS = (
         in_palette=False,
     ),
     Action(
+        "open_work",
+        "shift+f9,f21",
+        "Open work: issues and pull requests to begin from",
+        help="Of all projects, with the sessions that work on them; also failed workflow runs, "
+        "security alerts and the issue tracker.",
+    ),
+    Action(
         "link_pull_request",
         "",
         "Link a pull request to the worktree",
@@ -165,7 +172,12 @@ MAIN_ACTIONS = (
     ),
     Action("push", "", "Push the branch"),
     Action("pull_base", "", "Pull the base branch"),
-    Action("pull_request", "", "Pull request: create or show"),
+    Action(
+        "pull_request",
+        "",
+        "Pull request: create or show",
+        help="Reviewers, checks and their logs, review comments; merge, update, edit.",
+    ),
     Action(
         "log",
         "shift+f5,f17",

@@ -25,6 +25,12 @@ LOG_KEYS = (
     ("enter", "Show the changes of the commit"),
     ("↑ ↓ pgup pgdn", "Move (also j k g G); older commits follow at the end"),
 )
+WORK_KEYS = (
+    ("letters", "Filter; where more is there than was read, the hosting service searches"),
+    ("↑ ↓", "Move; more items are read at the end of the list"),
+    ("enter", "Go to the session that works on it; without one, begin"),
+    ("space", "Mark it and move on (also ctrl+click)"),
+)
 PULL_REQUEST_KEYS = (
     ("enter", "Show the log of a check, or the whole of a comment or the description"),
     ("↑ ↓ pgup pgdn", "Move (also j k g G)"),

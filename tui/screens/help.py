@@ -25,6 +25,7 @@ from tui.keys.pane_keys import (
     REQUEST_KEYS,
     TRANSCRIPT_KEYS,
     TREE_KEYS,
+    WORK_KEYS,
 )
 from tui.screens.dialog import Report
 from tui.widgets.session_tabs import ROLE_COLORS
@@ -65,7 +66,8 @@ AREAS = (
     Area("All sessions", "canvas", CANVAS_KEYS, ("canvas",)),
     Area("Changes (diff)", "diff", DIFF_KEYS, ("files", "diff")),
     Area("Commits (log)", "log", LOG_KEYS, ("commits",)),
-    Area("Pull request", "pull request", PULL_REQUEST_KEYS, ("pull-request",)),
+    Area("Pull request", "pull request", PULL_REQUEST_KEYS, ("pull-request-page",)),
+    Area("Open work", "work", WORK_KEYS, ("work", "work-filter")),
 )
 
 

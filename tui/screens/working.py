@@ -16,8 +16,8 @@ R = TypeVar("R")
 Cancel = Callable[[], Awaitable[None]]
 
 
-class _Status(VerticalScroll):
-    """A message; tab goes to one that is too long to be shown at once."""
+class LongText(VerticalScroll):
+    """A text; tab goes to one that is too long to be shown at once."""
 
     def allow_focus(self) -> bool:
         """Whether there is something to scroll."""
@@ -34,7 +34,7 @@ class Working(Dialog[R]):
 
     def status(self) -> Widget:
         """Return the status widget, for `body`."""
-        return _Status(Static(id="words", markup=False), classes="page status")
+        return LongText(Static(id="words", markup=False), classes="page status")
 
     def say(self, message: str, *, bad: bool = False) -> None:
         """Show a status message; does nothing once the dialog has closed."""
