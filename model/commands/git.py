@@ -141,8 +141,11 @@ def _report(
 ) -> None:
     worktree_id = worktree.id if worktree else None
     workspace.store.record(TaskCompleted(task=task, ok=ok, detail=detail, worktree_id=worktree_id))
-    if worktree_id:
-        workspace.poller.refresh(worktree_id)
+    if worktree is None:
+        return
+    workspace.poller.refresh(worktree.id)
+    if task == "push" and ok and worktree.pr_number is not None:
+        workspace.poller.refresh_hosting(worktree.id)
 
 
 async def _pull_request_head(path: Path, number: int, remote: str) -> tuple[str, str]:

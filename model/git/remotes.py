@@ -5,6 +5,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.git.error_messages import clean_output
+from model.git.push_refusals import explain_refusal
 from model.git.refs import check_branch_name
 from model.git.repositories import check_remote, get_current_branch
 from model.git.run import GitResult, git
@@ -38,7 +39,8 @@ async def pull(path: Path, remote: str, branch: str) -> tuple[bool, str]:
 async def push(path: Path, remote: str, to: str | None = None) -> tuple[bool, str]:
     """Push the checked-out branch to the same name on `remote`; return success and git's output.
 
-    The first push sets the branch's upstream. Never forces.
+    Why it was refused comes before the output, if that is known. The first push sets the branch's
+    upstream. Never forces.
 
     Args:
         path: The worktree.
@@ -55,11 +57,17 @@ async def push(path: Path, remote: str, to: str | None = None) -> tuple[bool, st
     if to is not None:
         check_branch_name(to)
         refspec = f"refs/heads/{branch}:refs/heads/{to}"
-        return await _run(path, "push", "--end-of-options", remote, refspec)
+        return await _push(path, "--end-of-options", remote, refspec)
     upstream = await git(path, "config", "--get", f"branch.{branch}.merge", check=False)
     options = [] if upstream.raw_stdout else ["--set-upstream"]
     refspec = f"refs/heads/{branch}:refs/heads/{branch}"
-    return await _run(path, "push", *options, "--end-of-options", remote, refspec)
+    return await _push(path, *options, "--end-of-options", remote, refspec)
+
+
+async def _push(path: Path, *args: str) -> tuple[bool, str]:
+    success, output = await _run(path, "push", *args)
+    reason = "" if success else explain_refusal(output)
+    return success, f"{reason}\n\n{output}" if reason else output
 
 
 async def _run(path: Path, *args: str) -> tuple[bool, str]:

@@ -5,8 +5,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from model.base.errors import SpinneyError
 from model.domain.events import Event, PullRequestUpdated, WorktreeUpdated
@@ -28,7 +30,8 @@ class _Entry:
     details: PullRequestDetails
     started_at: float
     """When they were asked for, by the clock."""
-    is_outdated: bool = False
+    order: int
+    """Orders this request among all calls."""
 
 
 class PullRequestCache:
@@ -44,50 +47,67 @@ class PullRequestCache:
         self._clock = clock
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._locks: dict[str, asyncio.Lock] = {}
+        self._changes: dict[str, int] = {}
+        """When each pull request changed last, in the order of calls."""
+        self._calls = count()
 
     async def get(self, worktree: Worktree, *, refresh: bool = False) -> PullRequestDetails:
         """Return the details of a worktree's pull request.
 
         With `refresh` they are not older than this call. Raises `not_found` if there is none.
         """
-        asked_at = self._clock()
+        asked = next(self._calls)
         pull_request = identify(worktree)
         lock = self._locks.setdefault(worktree.id, asyncio.Lock())
         async with lock:
             known = self._entries.get(worktree.id)
-            if known is not None and self._is_current(known, pull_request, refresh, asked_at):
+            if known is not None and self._is_current(
+                worktree.id, known, pull_request, asked, refresh
+            ):
                 self._entries.move_to_end(worktree.id)
                 return known.details
-            started_at = self._clock()
+            started_at, order = self._clock(), next(self._calls)
             path = Path(worktree.path)
             forge = await find_forge(path)
             details = await forge.fetch_details(path, pull_request)
-            self._keep(worktree.id, _Entry(details.url or pull_request, details, started_at))
+            self._keep(worktree.id, _Entry(details.url or pull_request, details, started_at, order))
         await self._follow_move(worktree, details)
         if known is not None and _without_time(known.details) != _without_time(details):
             self._store.record(PullRequestUpdated(worktree_id=worktree.id))
         return details
 
+    def peek(self, worktree: Worktree) -> tuple[PullRequestDetails | None, bool]:
+        """Return what was read last, without asking, and whether it has changed since."""
+        known = self._entries.get(worktree.id)
+        if known is None or known.details.number != worktree.pr_number:
+            return None, False
+        return known.details, self._is_outdated(worktree.id, known)
+
     def note_change(self, worktree_id: str) -> None:
         """Read the details again when they are needed next, and report that they have changed."""
-        if (known := self._entries.get(worktree_id)) is not None:
-            known.is_outdated = True
+        self._changes[worktree_id] = next(self._calls)
         self._store.record(PullRequestUpdated(worktree_id=worktree_id))
 
     def _is_current(
-        self, entry: _Entry, pull_request: int | str, refresh: bool, asked_at: float
+        self, worktree_id: str, entry: _Entry, pull_request: int | str, asked: int, refresh: bool
     ) -> bool:
         if pull_request not in (entry.pull_request, entry.details.number):
             return False
         if refresh:
-            return entry.started_at >= asked_at
-        return not entry.is_outdated and asked_at - entry.started_at < MAX_AGE
+            return entry.order > asked
+        is_old = self._clock() - entry.started_at >= MAX_AGE
+        return not is_old and not self._is_outdated(worktree_id, entry)
+
+    def _is_outdated(self, worktree_id: str, entry: _Entry) -> bool:
+        """Whether it changed after it was asked for: the answer may be that of before."""
+        return self._changes.get(worktree_id, -1) > entry.order
 
     def _keep(self, worktree_id: str, entry: _Entry) -> None:
         self._entries[worktree_id] = entry
         self._entries.move_to_end(worktree_id)
         while len(self._entries) > _MAX_ENTRIES:
             oldest, _ = self._entries.popitem(last=False)
+            self._changes.pop(oldest, None)
             lock = self._locks.get(oldest)
             if lock is not None and not lock.locked():
                 del self._locks[oldest]
@@ -96,6 +116,8 @@ class PullRequestCache:
         """Save the new address of a pull request whose repository was renamed or moved."""
         if details.url == worktree.pr_url or not is_pull_request_url(details.url):
             return
+        if urlsplit(details.url).netloc != urlsplit(worktree.pr_url or details.url).netloc:
+            return  # A service does not decide that another one is asked.
 
         def make_events(state: State) -> list[Event]:
             now = state.worktrees.get(worktree.id)

@@ -1,14 +1,36 @@
 """Find the hosting service of a repository."""
 
+import asyncio
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from model.base.git_layout import find_git_directories
 from model.domain.resources import HostingService
 from model.git.hosts import choose_remote, list_hosting_remotes
 from model.hosting.forge import Forge
 from model.hosting.github.forge import GitHub
 from model.hosting.gitlab.forge import GitLab
+
+_MAX_AGE: Final = 600.0
+"""Seconds after which the remotes are read again; the settings of git and of the services' programs
+outside the repository may have changed."""
+_MAX_ENTRIES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    forge: Forge
+    changed_at: int
+    """When the repository's configuration changed, in nanoseconds."""
+    at: float
+    """On the monotonic clock."""
+
+
+_found: Final[dict[Path, _Found]] = {}
+"""By working tree: pull requests are polled once a minute, and reading remotes starts git."""
 
 _FORGES: Final[Mapping[HostingService, Forge]] = {"github": GitHub(), "gitlab": GitLab()}
 
@@ -18,8 +40,26 @@ async def find_forge(path: Path) -> Forge:
 
     If none of its remotes is on a known host, this is GitHub, whose program explains what to do.
     """
+    changed_at = await asyncio.to_thread(_read_change_time, path)
+    known = _found.get(path)
+    now = time.monotonic()
+    if known is not None and known.changed_at == changed_at and now - known.at < _MAX_AGE:
+        return known.forge
     remote = choose_remote(await list_hosting_remotes(path))
-    return _FORGES[remote.service if remote else "github"]
+    forge = _FORGES[remote.service if remote else "github"]
+    if len(_found) >= _MAX_ENTRIES:
+        _found.clear()
+    _found[path] = _Found(forge, changed_at, now)
+    return forge
+
+
+def _read_change_time(path: Path) -> int:
+    """Return when the configuration of a repository changed, in nanoseconds; 0 without one."""
+    directories = find_git_directories(path)
+    try:
+        return (directories.common_dir / "config").stat().st_mtime_ns if directories else 0
+    except OSError:
+        return 0
 
 
 def is_pull_request_url(url: str) -> bool:

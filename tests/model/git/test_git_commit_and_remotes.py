@@ -113,6 +113,32 @@ async def test_a_push_that_would_overwrite_is_refused_with_the_reason(
     assert "rejected" in output
 
 
+@pytest.mark.parametrize(
+    ("output", "next_step"),
+    [
+        ("ERROR: Permission to ada/engine.git denied to bob.", "Your account may not push to this"),
+        ("remote: error: GH006: Protected branch update failed for main", "A rule of the reposit"),
+        ("remote: error: GH013: Repository rule violations found", "A rule of the repository"),
+        ("remote: ERROR: This repository was archived so it is read-only.", "The repository is ar"),
+        ("ERROR: Repository not found.", "There is no such repository"),
+        ("fatal: Authentication failed for 'https://github.com/'", "Git could not sign in there."),
+    ],
+)
+async def test_a_refused_push_says_the_next_step(
+    with_remote: Repository, tmp_path: Path, output: str, next_step: str
+) -> None:
+    hook = Path(with_remote.git("config", "remote.origin.url")) / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    (tmp_path / "output").write_text(output)
+    hook.write_text(f"#!/bin/sh\ncat '{tmp_path}/output' >&2\nexit 1\n")
+    hook.chmod(0o755)
+    with_remote.commit("read.me", "changed\n")
+    succeeded, shown = await push(with_remote.root, "origin")
+    assert not succeeded
+    assert shown.startswith(next_step)
+    assert output in shown
+
+
 async def test_a_detached_head_is_not_pushed(with_remote: Repository) -> None:
     with_remote.git("checkout", "--quiet", "--detach")
     with pytest.raises(SpinneyError, match="detached HEAD"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
 from model.domain.events import PreferencesUpdated, ProjectAdded, WorktreeCreated, WorktreeUpdated
 from model.domain.resources import Project, Worktree
 from model.git.branch_tips import read_branch_tips
@@ -223,3 +224,47 @@ async def test_a_pending_archival_is_canceled_if_the_preference_is_disabled(
     assert (worktree.archived_at, worktree.archive_when_idle) == (None, False)
     assert not polled.poller.needs_polling(worktree)
     assert fake_gh.calls == []
+
+
+async def test_nothing_is_asked_until_a_rate_limit_ends(
+    polled: PolledWorktree, fake_gh: FakeGh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = polled.worktree.model_copy(update={"pr_number": 7, "pr_url": URL})
+    await polled.store.accept(WorktreeUpdated(worktree=has))
+    asked = []
+
+    async def refuse(*_: object) -> None:
+        asked.append(polled.now)
+        wait = 900.0 if polled.now < 1000 else None
+        raise SpinneyError("Exceeded.", "rate_limit_error", retry_after=wait)
+
+    monkeypatch.setattr(GitHub, "fetch_state", refuse)
+    for polled.now in (0.0, 60.0, 899.0, 901.0, 1801.0, 2000.0, 2102.0):
+        await polled.poll()
+    assert asked == [0.0, 901.0, 1801.0, 2102.0]
+
+
+async def test_a_change_is_reported_and_what_is_unchanged_is_not(
+    polled: PolledWorktree, fake_gh: FakeGh, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = polled.worktree.model_copy(update={"pr_number": 7, "pr_url": URL})
+    await polled.store.accept(WorktreeUpdated(worktree=has))
+    reported: list[str] = []
+    polled.poller = PullRequestPoller(
+        polled.store, archive, read_branch_tips, reported.append, lambda: polled.now
+    )
+    versions, asked = ["1", "1", "2"], []
+
+    async def answer(
+        _forge: GitHub, _path: Path, _pull_request: str, version: str
+    ) -> tuple[PullRequestState | None, str]:
+        asked.append(version)
+        newer = versions.pop(0)
+        return None if newer == version else PullRequestState("open", "pending"), newer
+
+    monkeypatch.setattr(GitHub, "fetch_state", answer)
+    counts = []
+    for _ in range(3):
+        assert (await polled.poll()).cached_check_status == "pending"
+        counts.append(len(reported))
+    assert (asked, counts) == (["", "1", "1"], [1, 1, 2])

@@ -1,0 +1,40 @@
+"""What the landing desk shows of a pull request."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from model.domain.hosting import Check, CheckState, PullRequestDetails
+from model.domain.landing import DeskPullRequest
+from model.domain.resources import Worktree
+from model.landing.desk import describe_cached_pull_request
+
+_WORST_FIRST: Final[tuple[CheckState, ...]] = (
+    "failed", "waiting", "running", "queued", "cancelled", "passed", "skipped",
+)  # fmt: skip
+
+
+def describe_pull_request(
+    worktree: Worktree, details: PullRequestDetails | None, *, is_outdated: bool
+) -> DeskPullRequest | None:
+    """Return what is known of a worktree's pull request.
+
+    Args:
+        worktree: Has its state as the poller found it last.
+        details: What was read last for a person who looked at it.
+        is_outdated: Whether it has changed since; only the comments are taken from them then.
+    """
+    found = describe_cached_pull_request(worktree)
+    if found is None or details is None:
+        return found
+    unresolved = sum(not thread.is_resolved for thread in details.threads)
+    if is_outdated:
+        return found.model_copy(update={"unresolved": unresolved})
+    checks = combine_checks(details.checks) or found.checks
+    changes = {"phase": details.phase, "checks": checks, "unresolved": unresolved}
+    return found.model_copy(update=changes)
+
+
+def combine_checks(checks: Sequence[Check]) -> CheckState | None:
+    """Return the worst state; `None` without checks."""
+    states = {check.state for check in checks}
+    return next((state for state in _WORST_FIRST if state in states), None)
