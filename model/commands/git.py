@@ -13,6 +13,7 @@ from model.commands.registry import implements
 from model.domain.events import TaskCompleted
 from model.domain.resources import Project, Worktree
 from model.git import commit, diff, remotes, repositories, status
+from model.git.hosts import list_hosting_remotes
 from model.git.snapshots import traces
 from model.git.snapshots.chain import SnapshotNote, take_snapshot
 from model.hosting.forges import find_forge
@@ -150,22 +151,37 @@ def _report(
 
 async def _pull_request_head(path: Path, number: int, remote: str) -> tuple[str, str]:
     """The configured remote and the branch on it that a pull request comes from."""
-    head = await (await find_forge(path)).fetch_head(path, number)
+    forge = await find_forge(path)
+    head = await forge.fetch_head(path, number)
     if not head.repository:
         raise SpinneyError(
-            f"The repository that pull request #{number} comes from no longer exists.",
+            f"The repository that {forge.pull_request_name} #{number} comes from no longer exists.",
             "not_found",
         )
     known = await repositories.list_remotes(path)
     repository = f"{head.owner}/{head.repository}".casefold()
-    matching = [found.name for found in known if _is_url_of(found.url, repository)]
+    hosted = {
+        remote.name: f"{remote.owner}/{remote.repo}".casefold()
+        for remote in await list_hosting_remotes(path)
+    }
+    # Of a URL on an unknown host only the end can be compared: it may be in a subfolder there.
+    matching = [
+        found.name
+        for found in known
+        if (
+            hosted[found.name] == repository
+            if found.name in hosted
+            else _is_url_of(found.url, repository)
+        )
+    ]
     # The URL may be that of a mirror: if no remote matches, use the one that was given.
     if not matching and not head.is_from_fork and remote in {found.name for found in known}:
         return remote, head.branch
     if not matching:
         raise SpinneyError(
-            f"Pull request #{number} comes from {head.owner}/{head.repository}, which is not one "
-            "of the repository's remotes. Add it with 'git remote add', then push again.",
+            f"{forge.pull_request_name.capitalize()} #{number} comes from "
+            f"{head.owner}/{head.repository}, which is not one of the repository's remotes. Add "
+            "it with 'git remote add', then push again.",
             "conflict",
         )
     return (remote if remote in matching else matching[0]), head.branch

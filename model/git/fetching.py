@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.git.hosts import list_hosting_remotes
 from model.git.refs import check_branch_name
 from model.git.remotes import fetch
 from model.git.repositories import list_remotes
@@ -15,6 +16,9 @@ from model.git.run import git
 
 TIMEOUT: Final = 30.0
 """Seconds for a remote to respond before a worktree is created from local commits."""
+
+_HEADS: Final = {"github": "refs/pull/{}/head", "gitlab": "refs/merge-requests/{}/head"}
+"""Where a service keeps the heads of pull requests, by number."""
 
 
 async def fetch_base(root: Path, base: str, timeout: float = TIMEOUT) -> str | None:
@@ -44,10 +48,12 @@ async def fetch_pull_request_head(root: Path, number: int, head: str) -> tuple[s
     """
     check_branch_name(head)
     names = await _list_remotes_origin_first(root)
+    services = {remote.name: remote.service for remote in await list_hosting_remotes(root)}
     reasons: list[str] = []
     for remote in names:
         target = f"refs/spinney/pull/{remote}/{number}"
-        for source in (f"refs/pull/{number}/head", f"refs/heads/{head}"):
+        heads = [_HEADS[services[remote]]] if remote in services else _HEADS.values()
+        for source in (*(ref.format(number) for ref in heads), f"refs/heads/{head}"):
             fetched = await git(
                 root, "fetch", "--quiet", "--no-tags", "--end-of-options", remote,
                 f"+{source}:{target}", write=True, timeout=300, check=False,

@@ -163,7 +163,7 @@ async def test_an_issue_names_the_branch(make: Maker) -> None:
     assert made.issue_number == 12
 
 
-@pytest.mark.parametrize("remote_has", ["pull ref", "branch"])
+@pytest.mark.parametrize("remote_has", ["pull ref", "merge request ref", "branch"])
 async def test_a_pull_request_checks_out_its_head(
     remote_has: str, make: Maker, with_remote: Repository, tmp_path: Path
 ) -> None:
@@ -280,7 +280,8 @@ def _push_pull_request(
         path.chmod(0o755)
     repository.git("add", ".", cwd=fork)
     repository.git("commit", "--quiet", "--no-verify", "--message", "better", cwd=fork)
-    target = "refs/pull/7/head" if where == "pull ref" else "refs/heads/better"
+    targets = {"pull ref": "refs/pull/7/head", "merge request ref": "refs/merge-requests/7/head"}
+    target = targets.get(where, "refs/heads/better")
     repository.git("push", "--quiet", "origin", f"HEAD:{target}", cwd=fork)
     return repository.git("rev-parse", "HEAD", cwd=fork)
 
