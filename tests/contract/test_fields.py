@@ -217,4 +217,14 @@ async def test_a_hosting_remote_has_owner_and_repo_too(
     url = "git@github.com:ada/loom.git"
     with_remote.git("remote", "add", "hub", url)
     found = await call("get_github_remotes", repoPath=project["path"])
-    assert found == [{"name": "hub", "url": url, "owner": "ada", "repo": "loom"}]
+    assert found == [
+        {
+            "name": "hub",
+            "url": url,
+            "owner": "ada",
+            "repo": "loom",
+            "service": "github",
+            "host": "github.com",
+            "pull_requests_url": "https://github.com/ada/loom/pull/",
+        }
+    ]

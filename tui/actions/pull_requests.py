@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from model.api import hosting
 from model.api import pull_requests as commands
@@ -18,6 +18,11 @@ from tui.screens.pick import Pick
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
 
+_PROGRAMS: Final = {
+    "github": ("pull request", "GitHub", "gh", "https://cli.github.com"),
+    "gitlab": ("merge request", "GitLab", "glab", "https://gitlab.com/gitlab-org/cli"),
+}
+
 
 async def pull_request(desk: Desk) -> None:
     """Show the worktree's pull request; without one push the branch and open one."""
@@ -27,12 +32,8 @@ async def pull_request(desk: Desk) -> None:
     if worktree.pr_url:
         _show(desk, worktree)
         return
-    if await _lacks_gh(desk, worktree):
-        desk.say(
-            "Opening a pull request needs the GitHub CLI, gh, which is not installed. Install it "
-            "(https://cli.github.com), run 'gh auth login' in a terminal, then try again.",
-            bad=True,
-        )
+    if problem := await _find_missing_program(desk, worktree):
+        desk.say(problem, bad=True)
         return
     from tui.screens.pull_request import PullRequest, PullRequestDraft
 
@@ -61,13 +62,20 @@ async def pull_request(desk: Desk) -> None:
         _show(desk, state.worktrees[worktree.id])
 
 
-async def _lacks_gh(desk: Desk, worktree: "Worktree") -> bool:
-    """Whether the repository is on GitHub, and its program is not installed."""
+async def _find_missing_program(desk: Desk, worktree: "Worktree") -> str:
+    """Return what to do if the program of the hosting service is not installed, else nothing."""
     installed = await desk.client.call(get_installation)
-    if not any(finding.name == "gh" and not finding.ok for finding in installed.findings):
-        return False
-    remotes = await desk.client.call(get_github_remotes, repo_path=worktree.path)
-    return bool(remotes)
+    lacking = {finding.name for finding in installed.findings if not finding.ok}
+    if not lacking & {"gh", "glab"}:
+        return ""
+    for remote in await desk.client.call(get_github_remotes, repo_path=worktree.path):
+        request, service, program, page = _PROGRAMS[remote.service]
+        if program in lacking:
+            return (
+                f"Opening a {request} needs the {service} CLI, {program}, which is not installed. "
+                f"Install it ({page}), run '{program} auth login' in a terminal, then try again."
+            )
+    return ""
 
 
 def _show(desk: Desk, worktree: "Worktree") -> None:
@@ -106,10 +114,10 @@ async def link_pull_request(desk: Desk) -> None:
 
 async def _resolve_pull_request(desk: Desk, worktree: "Worktree", given: str) -> tuple[int, str]:
     """Return number and URL, given either. Raises `SpinneyError`."""
-    address = re.match(r"https?://\S+?/pull/(\d{1,9})(?!\d)", given)
+    address = re.match(r"https?://\S+?/(?:pull|merge_requests)/(\d{1,9})(?!\d)", given)
     if address is not None and not re.search(r"\s", given):
         return int(address[1]), given
-    number = re.fullmatch(r"#?(\d{1,9})", given)
+    number = re.fullmatch(r"[#!]?(\d{1,9})", given)
     if number is None:
         raise SpinneyError(
             f"'{given}' is not a number or the URL of a pull request (https://…/pull/1)."
@@ -117,13 +125,9 @@ async def _resolve_pull_request(desk: Desk, worktree: "Worktree", given: str) ->
     project = desk.state.projects[worktree.project_id]
     remotes = await desk.client.call(get_github_remotes, repo_path=project.path)
     if not remotes:
-        raise SpinneyError("The repository has no remote on GitHub. Enter the full URL.")
+        raise SpinneyError("The repository has no remote on GitHub or GitLab. Enter the full URL.")
     remote = next((remote for remote in remotes if remote.name == "origin"), remotes[0])
-    host = re.search(r"(?:://|@)(?:[^/@\s]*@)?([^/:\s]+)", remote.url)
-    name = host[1] if host else "github.com"
-    # An ssh host name such as ssh.github.com is the same service as the page.
-    page = "github.com" if name.endswith("github.com") else name
-    return int(number[1]), f"https://{page}/{remote.owner}/{remote.repo}/pull/{number[1]}"
+    return int(number[1]), f"{remote.pull_requests_url}{number[1]}"
 
 
 async def clear_pull_request(desk: Desk) -> None:

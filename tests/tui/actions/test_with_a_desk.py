@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from model.api.changes import Changes
 from model.api.doctor import Installation
 from model.api.git import ExchangeResult
 from model.domain.findings import Finding
+from model.domain.resources import HostingRemote, HostingService
 from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.fake_client import FakeClient
 from tests.tui.fake_desk import FakeDesk
@@ -44,14 +47,18 @@ async def test_git_actions_without_a_worktree_report_an_error() -> None:
     assert desk.client.calls == []
 
 
-async def test_without_gh_no_dialog_for_a_pull_request_is_opened() -> None:
+@pytest.mark.parametrize(("service", "program"), [("github", "gh"), ("gitlab", "glab")])
+async def test_without_its_program_no_dialog_for_a_pull_request_is_opened(
+    service: HostingService, program: str
+) -> None:
     desk = a_desk()
     desk.client.answers["get_installation"] = lambda given: Installation(
-        version="1.0", log="", findings=[Finding("gh", None, "not found")]
+        version="1.0", log="", findings=[Finding(program, None, "not found")]
     )
-    desk.client.answers["get_github_remotes"] = lambda given: ["a remote"]
+    remote = HostingRemote(name="origin", url="…", owner="ada", repo="engine", service=service)
+    desk.client.answers["get_github_remotes"] = lambda given: [remote]
     await pull_requests.pull_request(desk)
-    assert "gh" in desk.said[0] and desk.dialogs == []
+    assert f"run '{program} auth login'" in desk.said[0] and desk.dialogs == []
 
 
 async def test_the_reason_of_a_failed_abort_is_shown_in_a_dialog() -> None:

@@ -352,7 +352,11 @@ async def test_a_pull_request_is_linked_by_its_number_or_its_address(start: Star
     client.refuse("list_pull_requests", "The program “gh” is not installed.")
     client.answers["get_github_remotes"] = lambda given: [
         HostingRemote(
-            name="origin", url="git@github.com:ada/engine.git", owner="ada", repo="engine"
+            name="origin",
+            url="git@github.com:ada/engine.git",
+            owner="ada",
+            repo="engine",
+            pull_requests_url="https://github.com/ada/engine/pull/",
         )
     ]
     async with start(client) as (app, pilot):

@@ -30,14 +30,13 @@ export async function clearPullRequest(app, worktree) {
 
 /** The number and address of a pull request, given either. @param {App} app @param {Resource} worktree @param {string} text @returns {Promise<[number, string]>} */
 async function resolve(app, worktree, text) {
-  const address = text.match(/^https?:\/\/\S+\/pull\/(\d{1,9})$/);
+  const address = text.match(/^https?:\/\/\S+\/(?:pull|merge_requests)\/(\d{1,9})$/);
   if (address) return [Number(address[1]), text];
-  const number = text.match(/^#?(\d{1,9})$/)?.[1];
+  const number = text.match(/^[#!]?(\d{1,9})$/)?.[1];
   if (!number) throw new Error("Enter a number, or the address of a pull request (https://…/pull/1).");
   const project = app.state.projects.get(worktree.project_id);
   const remotes = await app.connection.call("get_github_remotes", { repoPath: project?.path });
   const remote = remotes.find((/** @type {any} */ each) => each.name === "origin") ?? remotes[0];
-  if (!remote) throw new Error("The repository has no remote on GitHub. Enter the full address.");
-  const host = remote.url.match(/(?:\/\/|@)(?:[^/@\s]*@)?([^/:\s]+)/)?.[1] ?? "github.com";
-  return [Number(number), `https://${host.endsWith("github.com") ? "github.com" : host}/${remote.owner}/${remote.repo}/pull/${number}`];
+  if (!remote) throw new Error("The repository has no remote on GitHub or GitLab. Enter the full address.");
+  return [Number(number), `${remote.pull_requests_url}${number}`];
 }
