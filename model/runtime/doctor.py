@@ -1,6 +1,7 @@
 """Checks this installation: what is present, what is missing, and the one step that fixes it."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -18,8 +19,9 @@ from model.base.paths import Directories
 from model.base.text import clean_line
 from model.domain.findings import Finding
 from model.git import run
+from model.git.hosts import list_hosting_remotes
 from model.preferences.file import find_problems
-from model.runtime.recovery_findings import check_recovery_points
+from model.runtime.recovery_findings import check_recovery_points, read_project_paths
 from model.store.backups import list_backups, list_kept_copies
 from model.store.repair import find_damage
 
@@ -48,17 +50,19 @@ async def examine(
 
 
 async def examine_machine(directories: Directories) -> list[Finding]:
-    """Check git, gh and our directories; `probe_all` checks the agents."""
-    findings = await asyncio.gather(
+    """Check git, gh, glab and our directories; `probe_all` checks the agents."""
+    git, hosting, *folders = await asyncio.gather(
         _check_git(),
-        _check_gh(),
+        _check_hosting_programs(directories),
         asyncio.to_thread(_check_directory, "configuration", directories.config),
         asyncio.to_thread(_check_directory, "data", directories.data),
         asyncio.to_thread(_check_directory, "worktrees", directories.worktrees_home),
     )
     preferences = await asyncio.to_thread(_check_preferences, directories.preferences)
     return [
-        *findings,
+        git,
+        *hosting,
+        *folders,
         *preferences,
         *await asyncio.to_thread(_check_database, directories.database),
         *await check_recovery_points(directories),
@@ -72,12 +76,23 @@ async def _check_git() -> Finding:
         return Finding("git", False, "not usable", error.message)
 
 
-async def _check_gh() -> Finding:
-    program = await asyncio.to_thread(shutil.which, "gh")
+async def _check_hosting_programs(directories: Directories) -> list[Finding]:
+    """Return a finding for gh, and one for glab if a project is on GitLab."""
+    findings = [await _check_hosting_program("gh", "GitHub", "pull requests")]
+    for path in await asyncio.to_thread(read_project_paths, directories.database):
+        with contextlib.suppress(SpinneyError):
+            if any(remote.service == "gitlab" for remote in await list_hosting_remotes(path)):
+                findings.append(await _check_hosting_program("glab", "GitLab", "merge requests"))
+                break
+    return findings
+
+
+async def _check_hosting_program(name: str, service: str, purpose: str) -> Finding:
+    program = await asyncio.to_thread(shutil.which, name)
     if program is None:
-        remedy = "Only for pull requests: install GitHub's gh, then run: gh auth login"
-        return Finding("gh", None, "not found", remedy)
-    return Finding("gh", True, program)
+        remedy = f"Only for {purpose}: install {service}'s {name}, then run: {name} auth login"
+        return Finding(name, None, "not found", remedy)
+    return Finding(name, True, program)
 
 
 def _check_log_level(level: str) -> list[Finding]:

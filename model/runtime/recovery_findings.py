@@ -18,7 +18,7 @@ _PROJECTS = "SELECT body FROM documents WHERE kind = 'project'"
 
 async def check_recovery_points(directories: Directories) -> list[Finding]:
     """Return a finding for each repository with recovery points; it only lists their refs."""
-    paths = await asyncio.to_thread(_read_project_paths, directories.database)
+    paths = await asyncio.to_thread(read_project_paths, directories.database)
     findings = []
     for path in [*paths, directories.recovery]:
         with suppress(SpinneyError):
@@ -29,8 +29,8 @@ async def check_recovery_points(directories: Directories) -> list[Finding]:
     return findings
 
 
-def _read_project_paths(database: Path) -> list[Path]:
-    """Read what can be read; `find_damage` reports the rest."""
+def read_project_paths(database: Path) -> list[Path]:
+    """Return the folders of projects that can be read; `find_damage` reports the rest."""
     paths = []
     with suppress(sqlite3.Error, ValueError, OSError):
         uri = f"{database.resolve().as_uri()}?mode=ro"

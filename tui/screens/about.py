@@ -54,7 +54,7 @@ def rows(found: InstallationReport, *, brief: bool = False) -> list[Part]:
     """
     parts: list[Part] = []
     machine = found.installation.findings
-    programs = [f for f in machine if f.name in ("git", "gh")]
+    programs = [f for f in machine if f.name in ("git", "gh", "glab")]
     for finding in programs:
         parts += _row(finding.ok, finding.name, finding.found, finding.fix, finding.remedy)
     for agent in found.agents:

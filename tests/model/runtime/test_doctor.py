@@ -9,6 +9,9 @@ from model.base.paths import Directories
 from model.commands.doctor import get_installation
 from model.runtime.doctor import examine_machine
 from model.runtime.workspace import Workspace
+from tests.model.git.conftest import repository  # noqa: F401 - a fixture
+from tests.model.git.git_project import add_git_project
+from tests.model.git.repository import Repository
 
 
 async def test_the_installation_names_version_log_git_and_folders(
@@ -30,6 +33,21 @@ async def test_a_missing_gh_is_optional_and_its_purpose_is_explained(
     gh = next(finding for finding in installation.findings if finding.name == "gh")
     assert gh.ok is None
     assert "pull requests" in gh.remedy and "gh auth login" in gh.remedy
+
+
+async def test_glab_is_checked_once_a_project_is_on_gitlab(
+    workspace: Workspace,
+    repository: Repository,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    repository.git("remote", "add", "origin", "git@gitlab.com:group/sub/engine.git")
+    await add_git_project(workspace, repository)
+    find = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "glab" else find(name))
+    installation = await get_installation(workspace)
+    glab = next(finding for finding in installation.findings if finding.name == "glab")
+    assert glab.ok is None
+    assert "merge requests" in glab.remedy and "glab auth login" in glab.remedy
 
 
 async def test_a_file_in_place_of_a_folder_is_named_with_a_remedy(
