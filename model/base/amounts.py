@@ -1,4 +1,4 @@
-"""Numbers, ages and durations in as few characters as possible."""
+"""Numbers, sizes, ages and durations in as few characters as possible."""
 
 from typing import Final
 
@@ -25,3 +25,11 @@ def format_number(number: int) -> str:
     if number < 999_950:
         return f"{number / 1000:.1f}k"
     return f"{number / 1_000_000:.1f}M"
+
+
+def format_size(size: int) -> str:
+    """Return a number of bytes as `950 B`, `12 kB`, `1.2 MB` or `3.4 GB`."""
+    for unit, length, digits in (("GB", 1e9, 1), ("MB", 1e6, 1), ("kB", 1e3, 0)):
+        if size >= length:
+            return f"{size / length:.{digits}f} {unit}"
+    return f"{size} B"

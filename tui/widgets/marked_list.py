@@ -3,10 +3,13 @@
 from collections.abc import Hashable, Sequence
 from typing import ClassVar, TypeVar
 
+from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.strip import Strip
 
 from tui.draw.colors import Palette
+from tui.draw.line_parts import to_strip, wrap_prose
 from tui.widgets.row_list import RowList
 
 T = TypeVar("T")
@@ -21,6 +24,7 @@ class MarkedList(RowList[T]):
         super().__init__(palette, id=id)
         self.marked: set[Hashable] = set()
         """The keys of the marked items."""
+        self._empty = ""
 
     @property
     def chosen(self) -> list[T]:
@@ -32,6 +36,21 @@ class MarkedList(RowList[T]):
         """Show these items; the cursor and the marks stay with theirs."""
         self.marked &= {self.key(item) for item in items}
         super().show(items)
+
+    def show_empty(self, text: str) -> None:
+        """Set the text that is shown while there are no items."""
+        if text != self._empty:
+            self._empty = text
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a row, or one of the text in place of the items."""
+        if self.items:
+            return super().render_line(y)
+        width = self.size.width
+        rows = wrap_prose(self._empty, max(width - 4, 8), self.palette.muted)
+        line = rows[y - 1] if 0 < y <= len(rows) else []
+        return to_strip([Segment("  "), *line], width, self.palette.kind)
 
     def mark(self, keys: set[Hashable]) -> None:
         """Mark exactly these items."""
