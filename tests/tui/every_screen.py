@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 from unittest import mock
 
 from rich.color import ColorSystem
@@ -45,11 +46,14 @@ from tests.tui.builders import (
     make_changes,
 )
 from tests.tui.fake_client import FakeClient
+from tests.tui.landing_desk import FakeLanding, a_check, a_preview, a_train
 from tests.tui.reading import is_conversation_shown, rows_in_front
 from tests.tui.waiting import settled, until, wait_until_still
 from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio
 from tui.diff.commit_list import CommitList
 from tui.hosting.work_list import WorkList
+from tui.landing.desk_list import DeskList
+from tui.landing.sweep_list import SweepList
 from tui.screens.palette import Palette
 from tui.shell.app import SpinneyApp
 from tui.terminal.output_filters import make_legible, nearest_color
@@ -101,14 +105,11 @@ diff --git a/parser.py b/parser.py
 +++ b/parser.py
 @@ -40,3 +40,9 @@ def read_rows(text):
      rows = []
-+<<<<<<< HEAD
-     while row:
++     while row:
 +||||||| 4f1c2d9
 +    while True:
-+=======
-+    while row or tail:
-+>>>>>>> main
-     return rows
+++    while row or tail:
++     return rows
 """
 
 
@@ -286,6 +287,21 @@ def an_empty_state() -> FakeClient:
     return FakeClient()
 
 
+def landing(**fields: Any) -> Callable[[], FakeClient]:
+    """A function that returns a client with worktrees in every state of landing.
+
+    `fields`: what differs from the attributes of `FakeLanding`.
+    """
+
+    def make() -> FakeClient:
+        fake = FakeLanding()
+        for name, value in fields.items():
+            setattr(fake, name, value)
+        return fake.client
+
+    return make
+
+
 Reach = Callable[[SpinneyApp, "Pilot[None]"], Awaitable[None]]
 
 
@@ -411,6 +427,30 @@ async def _earlier_messages(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: app.screen is not app.main)
 
 
+def in_landing(*keys: str) -> Reach:
+    """A function that opens the landing desk, waits for its rows, then presses keys."""
+
+    async def reach(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+        await action("show_landing")(app, pilot)
+        await until(pilot, lambda: bool(app.screen.query_one(DeskList).items))
+        await pilot.press(*keys)
+        if keys:
+            await until(pilot, lambda: app.screen.is_modal)
+
+    return reach
+
+
+async def _land(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await in_landing("l")(app, pilot)
+    await until(pilot, lambda: getattr(app.screen, "preview", None) is not None)
+
+
+async def _sweep(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await action("show_sweep")(app, pilot)
+    await until(pilot, lambda: bool(app.screen.query_one(SweepList).items))
+    await pilot.press("space")
+
+
 async def _command_output(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await session("s1", *"!make test", "enter")(app, pilot)
     await until(pilot, lambda: getattr(app.screen, "result", None) is not None)
@@ -419,6 +459,8 @@ async def _command_output(app: SpinneyApp, pilot: "Pilot[None]") -> None:
 async def _stay(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     """Keep the screen that is shown at the start."""
 
+
+_RED = "The check failed. Fix what it reports, or land in spite of it."
 
 SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("first-start", _stay, an_empty_state),
@@ -448,6 +490,17 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("commit-diff", _commit_diff),
     ScreenCase("amend", _amend),
     ScreenCase("stashes", action("stash")),
+    ScreenCase("landing", in_landing(), landing(train=a_train(), can_undo="l1")),
+    ScreenCase("landing-empty", action("show_landing"), landing(rows=[])),
+    ScreenCase("land", _land, landing()),
+    ScreenCase(
+        "land-refused",
+        _land,
+        landing(preview=a_preview(check=a_check("failed"), problem=_RED)),
+    ),
+    ScreenCase("new-train", in_landing("t"), landing()),
+    ScreenCase("train", in_landing("t"), landing(train=a_train())),
+    ScreenCase("sweep", _sweep, landing()),
     ScreenCase("search", action("search")),
     ScreenCase("archive", action("show_archive")),
     ScreenCase("scripts", action("show_scripts")),

@@ -115,9 +115,21 @@ async def pull_base(desk: Desk) -> None:
         await _pull(desk, worktree, base.removeprefix("origin/"))
 
 
-async def _pull(desk: Desk, worktree: "Worktree", branch: str) -> bool:
+async def bring_in_base(desk: Desk, worktree: "Worktree", base: str, behind: int) -> None:
+    """Say what of the base is missing in the worktree; merge it in on enter.
+
+    The base is a branch of the repository itself, unless it is named as one of `origin`.
+    """
+    remote = "origin" if base.startswith("origin/") else "."
+    what = count(behind, "commit") if behind else "what is new"
+    sentence = f"Bring {what} of '{clean_line(base)}' into '{clean_line(worktree.branch)}'?"
+    if await desk.ask(GoAhead("Update from the base", sentence, "update")):
+        await _pull(desk, worktree, base.removeprefix("origin/"), remote)
+
+
+async def _pull(desk: Desk, worktree: "Worktree", branch: str, remote: str = "origin") -> bool:
     message = f"Pulling '{branch}' …"
-    result = await _exchange(desk, worktree, "Pull", message, "pull", branch)
+    result = await _exchange(desk, worktree, "Pull", message, "pull", branch, remote)
     if result is None:
         return False
     if result.success:
@@ -216,6 +228,7 @@ async def _exchange(
     message: str,
     task: str,
     branch: str = "",
+    remote: str = "origin",
 ) -> "ExchangeResult | None":
     from tui.screens.working import Progress
 
@@ -223,7 +236,9 @@ async def _exchange(
         desk.pending.reported.add((task, worktree.id))
         call, path = desk.client.call, worktree.path
         if task == "pull":
-            return await call(commands.git_pull, worktree_path=path, base_branch=branch)
+            return await call(
+                commands.git_pull, worktree_path=path, base_branch=branch, remote=remote
+            )
         return await call(commands.git_push, worktree_path=path)
 
     cancel = _cancel(desk, worktree)

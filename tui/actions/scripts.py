@@ -27,17 +27,24 @@ async def show_scripts(desk: Desk) -> None:
 async def run_script(desk: Desk) -> None:
     """Start the `run` script and follow it; an untrusted one is only shown."""
     worktree = pointed_worktree(desk)
-    if worktree is None:
-        return
-    if "run" not in worktree.running_scripts:
+    if worktree is not None:
+        await follow_script(desk, worktree, "run")
+
+
+async def follow_script(desk: Desk, worktree: "Worktree", name: ScriptName) -> None:
+    """Start a script of a worktree, unless it is running, and follow it.
+
+    One that is untrusted or does not exist is only shown.
+    """
+    if name not in worktree.running_scripts:
         try:
             await desk.client.call(
-                commands.run_worktree_script, worktree_id=worktree.id, script="run"
+                commands.run_worktree_script, worktree_id=worktree.id, script=name
             )
         except SpinneyError as error:
             if error.error_type not in ("forbidden", "not_found"):
                 raise
-    await desk.ask(Scripts(worktree.name, _work(desk, worktree), "run"))
+    await desk.ask(Scripts(worktree.name, _work(desk, worktree), name))
 
 
 async def stop_script(desk: Desk) -> None:

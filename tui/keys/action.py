@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Scope = Literal[
-    "everywhere", "message box", "projects", "canvas", "diff", "log", "pull request", "work"
-]
+    "everywhere", "message box", "projects", "canvas", "diff", "log", "pull request", "work",
+    "landing", "sweep",
+]  # fmt: skip
 """Where the keys of an action work: everywhere, or in one pane or screen."""
 
 

@@ -3,8 +3,8 @@
 It is the source of the bindings, the footer, the help, the command palette and the `keybindings`
 preference. It avoids keys that many terminals cannot distinguish (`ctrl+m`, `ctrl+i`, `ctrl+[`,
 `ctrl+h`) or reserve (`ctrl+s`). `ctrl+z` suspends, as everywhere. `ctrl+b`, which tmux reserves, is
-only an alternative key; `ctrl+space`, which input methods reserve, has an alternative. Outside the
-diff, the log and the pull request no letter is bound: letters are for typing.
+only an alternative key; `ctrl+space`, which input methods reserve, has an alternative. Letters are
+bound only on screens where nothing is typed or filtered: elsewhere they are for typing.
 """
 
 from collections.abc import Container, Mapping
@@ -13,10 +13,13 @@ from textual.binding import Binding
 
 from tui.keys.action import Action, Scope
 from tui.keys.hosting_actions import HOSTING_ACTIONS
+from tui.keys.landing_actions import LANDING_ACTIONS
 from tui.keys.main_actions import MAIN_ACTIONS
 from tui.keys.screen_actions import SCREEN_ACTIONS
 
-ACTIONS: tuple[Action, ...] = (*MAIN_ACTIONS, *SCREEN_ACTIONS, *HOSTING_ACTIONS)
+ACTIONS: tuple[Action, ...] = (
+    *MAIN_ACTIONS, *LANDING_ACTIONS, *SCREEN_ACTIONS, *HOSTING_ACTIONS
+)  # fmt: skip
 
 FOOTER = (
     "stop", "next_waiting", "add_project", "commands", "new_worktree", "new_session", "cycle_mode",

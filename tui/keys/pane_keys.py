@@ -35,6 +35,15 @@ PULL_REQUEST_KEYS = (
     ("enter", "Show the log of a check, or the whole of a comment or the description"),
     ("↑ ↓ pgup pgdn", "Move (also j k g G)"),
 )
+LANDING_KEYS = (
+    ("enter", "Do what is next for the worktree, or for all that are marked"),
+    ("space", "Mark it and move on (also ctrl+click); most keys act on all that are marked"),
+    ("↑ ↓ pgup pgdn", "Move (also j k g G)"),
+)
+SWEEP_KEYS = (
+    ("space", "Mark it and move on (also ctrl+click)"),
+    ("↑ ↓ pgup pgdn", "Move (also j k g G)"),
+)
 CANVAS_KEYS = (
     ("letters", "Filter; backspace deletes a letter"),
     ("↑ ↓ ← →", "Move"),

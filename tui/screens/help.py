@@ -19,10 +19,12 @@ from tui.keys.pane_keys import (
     CANVAS_KEYS,
     COMPOSER_KEYS,
     DIFF_KEYS,
+    LANDING_KEYS,
     LOG_KEYS,
     MAIN_KEYS,
     PULL_REQUEST_KEYS,
     REQUEST_KEYS,
+    SWEEP_KEYS,
     TRANSCRIPT_KEYS,
     TREE_KEYS,
     WORK_KEYS,
@@ -68,6 +70,8 @@ AREAS = (
     Area("Commits (log)", "log", LOG_KEYS, ("commits",)),
     Area("Pull request", "pull request", PULL_REQUEST_KEYS, ("pull-request-page",)),
     Area("Open work", "work", WORK_KEYS, ("work", "work-filter")),
+    Area("Landing", "landing", LANDING_KEYS, ("desk",)),
+    Area("Sweep", "sweep", SWEEP_KEYS, ("sweep",)),
 )
 
 

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 _OF_WORKTREES = frozenset(
     (
         "open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts",
-        "abort_merge", "log", "stash", "link_pull_request", "cancel_git", "show_scripts",
+        "abort_merge", "land", "log", "stash", "link_pull_request", "cancel_git", "show_scripts",
         "run_script",
     )
 )  # fmt: skip
+
+
+_OF_PROJECTS = ("show_landing", "show_train")
 
 
 _OF_SESSIONS = (
@@ -121,7 +124,7 @@ def _is_applicable(action_id: str, screen: Selection) -> bool:
         return worktree is not None and worktree.pr_number is not None
     if action_id == "rename_folder":
         return screen.project is not None and screen.project.is_folder
-    if action_id in ("project_settings", "move_project", "adopt_worktree"):
+    if action_id in (*_OF_PROJECTS, "project_settings", "move_project", "adopt_worktree"):
         return screen.project is not None
     if action_id in ("start_server", "stop_server"):
         return bool(screen.server_address) is (action_id == "stop_server")

@@ -187,6 +187,7 @@ async def test_a_rejected_push_says_why_and_offers_to_pull(start: Start) -> None
         await until(pilot, lambda: "Pushed." in notifications(app))
         assert "Pulled 'brave-otter'.\n1 file changed, 1 insertion(+)." in notifications(app)
         pulled = {"worktree_path": "/trees/brave-otter", "base_branch": "brave-otter"}
+        pulled["remote"] = "origin"
         assert client.called("git_pull") == [pulled]
 
 

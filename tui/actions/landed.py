@@ -1,0 +1,116 @@
+"""Lands a worktree, and what follows: the report, taking it back, pushing the base."""
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from model.api import landing as commands
+from model.api.projects import get_git_remotes
+from model.base.plural import count
+from model.base.text import clean_line
+from tui.actions.changes import open_diff
+from tui.actions.git import commit
+from tui.actions.problems import send_problem
+from tui.actions.scripts import follow_script
+from tui.actions.worktrees import pointed_worktree
+from tui.desk import Desk
+from tui.screens.dialog import Report
+from tui.screens.go_ahead import GoAhead
+from tui.store.places import Place
+
+if TYPE_CHECKING:
+    from model.domain.hosting import MergeMethod
+    from model.domain.landing import Landing, LandingPreview
+    from model.domain.resources import Worktree
+    from tui.landing.land_dialog import LandWish
+
+
+async def land(desk: Desk) -> None:
+    """Land the selected worktree."""
+    worktree = pointed_worktree(desk)
+    if worktree is not None:
+        await land_worktree(desk, worktree)
+
+
+async def land_worktree(desk: Desk, worktree: "Worktree") -> None:
+    """Show what landing a worktree would do, and land it on enter."""
+    from tui.landing.land_dialog import Land, LandDraft, LandWork
+
+    call, worktree_id = desk.client.call, worktree.id
+
+    async def preview(method: "MergeMethod | None") -> "LandingPreview":
+        return await call(commands.preview_landing, worktree_id=worktree_id, method=method)
+
+    async def bring_in(wish: "LandWish") -> "Landing":
+        return await call(
+            commands.land_worktree,
+            worktree_id=worktree_id,
+            base_commit=wish.base_commit,
+            method=wish.method,
+            message=wish.message,
+            after=wish.after,
+            delete_remote_branch=wish.delete_remote_branch,
+            ignore_check=wish.ignore_check,
+        )
+
+    async def write() -> str:
+        return (await call(commands.write_landing_text, worktree_id=worktree_id)).message
+
+    draft = desk.drafts.get(LandDraft, worktree_id)
+    result = await desk.ask(Land(worktree.name, draft, LandWork(preview, bring_in, write)))
+    if isinstance(result, str):
+        await _take_way_out(desk, worktree, result)
+    elif result is not None:
+        desk.drafts.drop(LandDraft, worktree_id)
+        await report_landing(desk, result)
+
+
+async def _take_way_out(desk: Desk, worktree: "Worktree", key: str) -> None:
+    """Do what was chosen where landing is refused."""
+    match key:
+        case "c":
+            await follow_script(desk, worktree, "check")
+        case "f":
+            await send_problem(desk, worktree)
+        case "m" | "d":
+            desk.open_place(Place("worktree", worktree.id))
+            await (commit(desk) if key == "m" else open_diff(desk))
+
+
+async def report_landing(desk: Desk, landing: "Landing") -> None:
+    """Say what landed, and offer to take it back and to push the base."""
+    base = clean_line(landing.base)
+    what = count(len(landing.worktree_ids), "worktree")
+    lines = [f"{what} landed in {base} ({landing.method})."]
+    lines.append(f"{base} went from {landing.before[:7]} to {landing.after[:7]}.")
+    lines += [clean_line(note) for note in landing.notes]
+    keys = [("u", "take it back")]
+    project = desk.state.projects.get(landing.project_id)
+    if project is None:
+        return
+    remotes = await desk.client.call(get_git_remotes, repo_path=project.path)
+    if remotes:
+        keys.append(("p", f"push {base}"))
+    match await desk.ask(Report("Landed", Content("\n".join(lines)), *keys)):
+        case "u":
+            await take_back(desk, landing.id)
+        case "p":
+            await push_base(desk, landing.project_id, landing.base)
+
+
+async def take_back(desk: Desk, landing_id: str) -> None:
+    """Undo a landing."""
+    undone = await desk.client.call(commands.undo_landing, landing_id=landing_id)
+    notes = [clean_line(note) for note in undone.notes]
+    base = clean_line(undone.base)
+    desk.say("\n".join([f"{base} is at {undone.before[:7]} again.", *notes]))
+
+
+async def push_base(desk: Desk, project_id: str, base: str) -> None:
+    """Push the base after a question: what is pushed cannot be taken back by an undo."""
+    name = clean_line(base)
+    sentence = f"Push {name} to its remote? A landing that was pushed can no longer be taken back."
+    if await desk.ask(GoAhead(f"Push {name}", sentence, "push")):
+        desk.say(f"Pushing {name} …")
+        await desk.client.call(commands.push_base, project_id=project_id, branch=base)
+        desk.say(f"{name} was pushed.")

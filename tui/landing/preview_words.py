@@ -1,0 +1,59 @@
+"""What the preview of a landing says, and which ways out there are where it is refused."""
+
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from model.base.plural import count
+from model.base.text import clean_line
+from tui.landing.about_row import check_line
+
+if TYPE_CHECKING:
+    from model.domain.landing import LandingPreview
+
+_MAX_FILES: Final = 6
+"""Files in conflict that are named."""
+
+
+def describe_preview(preview: "LandingPreview") -> Content:
+    """What comes into which base, what follows, and the state of the check."""
+    base = clean_line(preview.base)
+    lines: list[str | Content] = [
+        Content.assemble(
+            (f"{count(preview.commits, 'commit')} → {base}", "bold"),
+            (f" at {preview.base_commit[:7]}", "$text-muted"),
+            f"   {count(preview.files, 'file')}  ",
+            (f"+{preview.added}", "$success"),
+            (f" −{preview.removed}", "$error"),
+        )
+    ]
+    if preview.conflicts:
+        shown = [clean_line(path) for path in preview.conflicts[:_MAX_FILES]]
+        more = len(preview.conflicts) - len(shown)
+        rest = f" and {more} more" if more else ""
+        lines.append(Content.styled(f"In conflict: {', '.join(shown)}{rest}.", "$error"))
+    check = check_line(preview.check)
+    tone = "$success" if is_green(preview) else "$warning" if preview.check.has_script else ""
+    lines.append(Content.styled(check, tone or "$text-muted"))
+    if preview.checked_out_in:
+        place = clean_line(preview.checked_out_in)
+        lines.append(
+            Content.styled(f"{base} is checked out in {place}, which follows.", "$text-muted")
+        )
+    return Content("\n").join(lines)
+
+
+def is_green(preview: "LandingPreview") -> bool:
+    """Whether the check passed on exactly what would land."""
+    return preview.check.status == "passed" and not preview.check.is_stale
+
+
+def list_ways_out(preview: "LandingPreview") -> list[tuple[str, str]]:
+    """The keys, with their labels, of what can be done where landing is refused."""
+    if preview.conflicts:
+        return [("f", "send to its session"), ("d", "changes")]
+    ways = [("m", "commit"), ("d", "changes")]
+    if preview.check.has_script and not is_green(preview):
+        sends = [("f", "send to its session")] if preview.check.status == "failed" else []
+        ways = [("c", "run the check"), *sends, ("i", "land anyway"), *ways]
+    return ways
