@@ -14,6 +14,8 @@ from model.domain.landing import (
     Landing,
     LandingDesk,
     LandingPreview,
+    Sweep,
+    Swept,
     Train,
 )
 from model.domain.resources import SessionMessage
@@ -124,10 +126,9 @@ async def write_landing_message(workspace: "Workspace", worktree_id: str) -> api
         message = write_conflict_message(state.preferences, project, worktree, [base], conflicts)
         return api.LandingMessage(message=message)
     check = await workspace.landing.checks.read(worktree_id)
-    script = await workspace.landing.checks.read_script(worktree)
     if check.status == "failed" and not check.is_stale:
         run = await workspace.scripts.outcome(worktree_id, "check")
-        message = write_check_message(script, describe_failure(check), run.output)
+        message = write_check_message(describe_failure(check), run.output)
         return api.LandingMessage(message=message)
     found = await workspace.landing.trains.find_obstacle(worktree)
     if found is not None:
@@ -138,7 +139,7 @@ async def write_landing_message(workspace: "Workspace", worktree_id: str) -> api
             )
         else:
             output = await workspace.landing.trains.read_output(train.id, worktree_id)
-            message = write_check_message(script, car.error, output, below)
+            message = write_check_message(car.error, output, below)
         return api.LandingMessage(message=message)
     raise SpinneyError(
         f"Neither a conflict with '{base}' nor a red check keeps '{worktree.name}' from landing.",
@@ -202,3 +203,23 @@ async def land_train(
 @implements(api.discard_train)
 async def discard_train(workspace: "Workspace", train_id: str) -> None:
     await workspace.landing.trains.discard(train_id)
+
+
+@implements(api.list_sweep)
+async def list_sweep(
+    workspace: "Workspace", project_id: str | None = None, with_sizes: bool = True
+) -> Sweep:
+    return await workspace.landing.sweeper.list_rows(project_id, with_sizes=with_sizes)
+
+
+@implements(api.sweep_worktrees)
+async def sweep_worktrees(
+    workspace: "Workspace",
+    worktree_ids: list[str],
+    action: AfterLanding,
+    force: bool = False,
+    delete_remote_branch: bool = False,
+) -> list[Swept]:
+    return await workspace.landing.sweeper.sweep(
+        worktree_ids, action, force=force, delete_remote_branch=delete_remote_branch
+    )

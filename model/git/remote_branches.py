@@ -1,5 +1,6 @@
 """Push a branch that is not checked out, and delete branches of remotes."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,16 @@ from model.git.run import git
 
 _TIMEOUT: Final = 300
 """Seconds; a large push takes minutes, a password prompt fails at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteBranch:
+    """A branch at a remote."""
+
+    remote: str
+    name: str
+    commit: str
+    """The commit that it may have when it is deleted."""
 
 
 async def push_branch(root: Path, branch: str) -> None:
@@ -54,11 +65,8 @@ async def find_upstream(root: Path, branch: str) -> tuple[str, str]:
     return ("origin" if "origin" in names else names[0]), branch
 
 
-async def delete_remote_branch(root: Path, branch: str, head: str) -> str:
-    """Delete the branch of the remote that a local branch follows; return why it was kept.
-
-    It is kept if it has another commit than `head`, which did not land from here. Empty if it is
-    gone, or was never pushed.
+async def find_remote_branch(root: Path, branch: str) -> RemoteBranch | None:
+    """Return the branch of the remote that a local branch follows; `None` if it was never pushed.
 
     Raises `SpinneyError` without a remote.
     """
@@ -66,17 +74,25 @@ async def delete_remote_branch(root: Path, branch: str, head: str) -> str:
     remote, name = await find_upstream(root, branch)
     known = f"refs/remotes/{remote}/{name}"
     found = await git(root, "rev-parse", "--verify", "--quiet", known, check=False)
-    if found.returncode != 0:
-        return ""
+    return RemoteBranch(remote, name, found.stdout) if found.returncode == 0 else None
+
+
+async def delete_remote_branch(root: Path, branch: RemoteBranch) -> str:
+    """Delete a branch at its remote; return why it was kept, or nothing.
+
+    It is kept if it has another commit than `branch.commit` there.
+    """
     result = await git(
-        root, "push", f"--force-with-lease=refs/heads/{name}:{head}", "--end-of-options", remote,
-        f":refs/heads/{name}", write=True, timeout=_TIMEOUT, check=False,
+        root, "push", f"--force-with-lease=refs/heads/{branch.name}:{branch.commit}",
+        "--end-of-options", branch.remote, f":refs/heads/{branch.name}",
+        write=True, timeout=_TIMEOUT, check=False,
     )  # fmt: skip
     if result.returncode == 0:
         return ""
     if "remote ref does not exist" in result.stderr:
+        known = f"refs/remotes/{branch.remote}/{branch.name}"
         await git(root, "update-ref", "-d", known, write=True, check=False)
         return ""
     if "stale info" in result.stderr:
-        return "it has commits that were not landed from here."
+        return "it has commits that did not land from here."
     return result.message

@@ -41,14 +41,25 @@ async def find_losses(root: Path, path: Path, branch: str | None) -> Losses:
     """Return what removing the worktree at `path` and, if given, its branch would lose."""
     if await path_exists(path):
         current = await get_current_branch(path)
-        commits = await _count_unique_commits(path, "HEAD", current)
+        commits = await count_unique_commits(path, "HEAD", current)
         if branch is not None and branch != current:
-            commits += await _count_unique_commits(root, f"refs/heads/{branch}", branch)
+            commits += await count_unique_commits(root, f"refs/heads/{branch}", branch)
         return Losses(await _list_uncommitted_files(path), commits)
     commits = (
-        0 if branch is None else await _count_unique_commits(root, f"refs/heads/{branch}", branch)
+        0 if branch is None else await count_unique_commits(root, f"refs/heads/{branch}", branch)
     )
     return Losses([], commits)
+
+
+async def count_unique_commits(path: Path, ref: str, branch: str | None) -> int:
+    """Count the commits of `ref` that are on no branch but `branch`, and on no remote."""
+    excluded = [f"--exclude={branch}"] if branch else []
+    counted = await git(
+        path, "rev-list", "--count", ref, "--not", *excluded, "--branches", "--remotes",
+        "--", check=False,
+    )  # fmt: skip
+    # Fails on a branch without commits, which has none to lose.
+    return int(counted.stdout) if counted.returncode == 0 else 0
 
 
 async def remove_worktree(root: Path, path: Path, base_dir: Path, force: bool = False) -> None:
@@ -109,7 +120,7 @@ async def delete_branch(root: Path, branch: str, force: bool = False) -> None:
 
 async def check_branch_deletion(root: Path, branch: str) -> None:
     """Raise `conflict` if deleting `branch` would lose commits."""
-    lost = await _count_unique_commits(root, "refs/heads/" + check_branch_name(branch), branch)
+    lost = await count_unique_commits(root, "refs/heads/" + check_branch_name(branch), branch)
     if lost:
         raise SpinneyError(
             f"The branch '{branch}' has {count(lost, 'commit')} that {_is_or_are(lost)} on no "
@@ -142,7 +153,7 @@ def _find_path_problem(path: Path, base_dir: Path) -> str | None:
 
 async def _check_nothing_lost(path: Path) -> None:
     files = await _list_uncommitted_files(path)
-    commits = await _count_unique_commits(path, "HEAD", await get_current_branch(path))
+    commits = await count_unique_commits(path, "HEAD", await get_current_branch(path))
     parts = []
     if files:
         parts.append(f"{count(len(files), 'uncommitted file')} ({_abbreviate(files)})")
@@ -169,17 +180,6 @@ async def _list_uncommitted_files(path: Path) -> list[str]:
 def _abbreviate(names: list[str]) -> str:
     more = ", …" if len(names) > _MAX_LISTED else ""
     return ", ".join(names[:_MAX_LISTED]) + more
-
-
-async def _count_unique_commits(path: Path, ref: str, branch: str | None) -> int:
-    """Count the commits of `ref` that are on no branch but `branch`, and on no remote."""
-    excluded = [f"--exclude={branch}"] if branch else []
-    counted = await git(
-        path, "rev-list", "--count", ref, "--not", *excluded, "--branches", "--remotes",
-        "--", check=False,
-    )  # fmt: skip
-    # Fails on a branch without commits, which has none to lose.
-    return int(counted.stdout) if counted.returncode == 0 else 0
 
 
 def _is_or_are(number: int) -> str:

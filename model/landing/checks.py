@@ -58,14 +58,6 @@ class Checks:
         read = partial(read_content_tree, Path(worktree.path))
         return await self._scripts.start(worktree_id, "check", read)
 
-    async def read_script(self, worktree: Worktree) -> str:
-        """Return the text of a worktree's `check`; empty if there is none."""
-        project = self._store.state.projects.get(worktree.project_id)
-        if project is None:
-            return ""
-        found = await asyncio.to_thread(read_scripts, Path(worktree.path), project)
-        return next((script.text for script in found if script.name == "check"), "")
-
     async def read(self, worktree_id: str) -> CheckResult:
         """Return the result of the current or latest run. Git runs only if something has changed.
 

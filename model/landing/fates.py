@@ -1,12 +1,13 @@
 """What becomes of worktrees whose branches have landed, and how that is taken back."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.domain.resources import Worktree
-from model.git.remote_branches import delete_remote_branch
+from model.git.remote_branches import RemoteBranch, delete_remote_branch, find_remote_branch
 from model.landing.records import LandingRecord
 from model.scripts.runner import ScriptRunner
 from model.store.store import Store
@@ -40,8 +41,9 @@ class WorktreeFates:
             worktree = self._store.state.worktrees.get(worktree_id)
             if worktree is None:
                 continue
-            if delete_remote:
-                notes += await self._delete_remote(worktree, record.heads[worktree_id])
+            if delete_remote and (remote := await self.find_remote(worktree)) is not None:
+                landed = replace(remote, commit=record.heads[worktree_id])
+                notes += await self.delete_remote(worktree.project_id, landed)
             try:
                 if record.fate == "archive":
                     await self.archive(worktree_id)
@@ -90,21 +92,32 @@ class WorktreeFates:
         await self._scripts.stop(worktree_id)
 
     async def delete(self, worktree_id: str) -> str | None:
-        """Delete a worktree whose commits are merged; return its recovery point.
+        """Delete a worktree that has landed; return its recovery point.
 
         Raises `SpinneyError`, and deletes nothing, if it has uncommitted files.
         """
         losses = await self._removals.find_losses(worktree_id)
         # After a squash or a rebase its commits are nowhere else, but what they did is.
-        force = bool(losses.commits) and not losses.files
+        return await self.remove(worktree_id, force=bool(losses.commits) and not losses.files)
+
+    async def remove(self, worktree_id: str, *, force: bool) -> str | None:
+        """Delete a worktree, and return its recovery point. Raises as `WorktreeRemover.remove`."""
         return await self._removals.remove(worktree_id, force=force)
 
-    async def _delete_remote(self, worktree: Worktree, head: str) -> list[str]:
+    async def find_remote(self, worktree: Worktree) -> RemoteBranch | None:
+        """Return the branch at the remote that a worktree's branch was pushed to, if it was."""
         project = self._store.state.projects[worktree.project_id]
         try:
-            problem = await delete_remote_branch(Path(project.path), worktree.branch, head)
+            return await find_remote_branch(Path(project.path), worktree.branch)
+        except SpinneyError:
+            return None  # There is no remote.
+
+    async def delete_remote(self, project_id: str, branch: RemoteBranch) -> list[str]:
+        """Delete a branch at its remote; return a note why it was kept, if it was."""
+        root = Path(self._store.state.projects[project_id].path)
+        try:
+            problem = await delete_remote_branch(root, branch)
         except SpinneyError as error:
             problem = error.message
-        if not problem:
-            return []
-        return [f"The remote branch of '{clean_line(worktree.branch)}' was kept: {problem}"]
+        name = clean_line(f"{branch.remote}/{branch.name}")
+        return [f"{name} was kept: {problem}"] if problem else []

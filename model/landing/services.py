@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 
 from model.base.paths import Directories
 from model.git.status import GitStatus
@@ -12,12 +13,14 @@ from model.landing.fates import WorktreeFates
 from model.landing.lander import Lander
 from model.landing.merged_branches import MergedBranches
 from model.landing.records import LandingRecords
+from model.landing.sweep import Sweeper
 from model.landing.train_records import TrainRecords
 from model.landing.trains import Trains
 from model.landing.updates import DeskUpdates
 from model.scripts.runner import ScriptRunner
 from model.store.bus import EventBus
 from model.store.store import Store
+from model.worktrees.recovery import RecoveryPoints
 from model.worktrees.removal import WorktreeRemover
 from model.worktrees.restoring import WorktreeRestorer
 
@@ -35,6 +38,8 @@ class LandingServices:
         scripts: ScriptRunner,
         removals: WorktreeRemover,
         restoring: WorktreeRestorer,
+        points: RecoveryPoints,
+        stop_session: Callable[[str], Awaitable[object]],
         sources: DeskSources,
     ) -> None:
         self.updates = DeskUpdates(
@@ -48,6 +53,9 @@ class LandingServices:
         self.lander = Lander(store, directories, self.checks, self.moves)
         trains = TrainRecords(directories.landing / "projects", directories.landing / "trains")
         self.trains = Trains(store, directories, trains, self.checks, self.lander, self.moves)
+        self.sweeper = Sweeper(
+            store, directories, self.desk, self.merged, self.fates, points, stop_session
+        )
         self._looking: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -70,6 +78,7 @@ class LandingServices:
     async def close(self) -> None:
         """Stop what is running."""
         await self.trains.close()
+        self.sweeper.usage.close()
         await asyncio.gather(*self._looking, return_exceptions=True)
 
     async def _recover(self) -> None:

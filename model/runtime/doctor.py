@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 from model.agents.agents_file import PREFIX
 from model.agents.catalog import Catalog
@@ -20,10 +21,17 @@ from model.base.text import clean_line
 from model.domain.findings import Finding
 from model.git import run
 from model.git.hosts import list_hosting_remotes
+from model.landing.disk_usage import measure_directory
 from model.preferences.file import find_problems
 from model.runtime.recovery_findings import check_recovery_points, read_project_paths
 from model.store.backups import list_backups, list_kept_copies
 from model.store.repair import find_damage
+
+_SHORT: Final = 1_000_000_000
+"""Bytes of free space; with less, or with less than 2 % and `_MUCH`, the disk gets short."""
+_SHORT_SHARE: Final = 0.02
+_MUCH: Final = 10_000_000_000
+_MEASURE_SECONDS: Final = 3.0
 
 
 def format_report(findings: Iterable[Finding]) -> str:
@@ -164,4 +172,20 @@ def _check_directory(name: str, path: Path) -> Finding:
         return Finding(name, False, f"{path} is not writable", remedy)
     if usage.free < 50 * 1024 * 1024:
         return Finding(name, False, str(path), "The disk is almost full. Free some space.")
+    if name == "worktrees" and _is_short(usage.free, usage.total):
+        return Finding(name, None, f"{path}, {_size(usage.free)} free", _advise_sweep(path))
     return Finding(name, True, str(path))
+
+
+def _is_short(free: int, total: int) -> bool:
+    return free < _SHORT or (free < _MUCH and free < total * _SHORT_SHARE)
+
+
+def _advise_sweep(path: Path) -> str:
+    taken = measure_directory(path, seconds=_MEASURE_SECONDS)
+    amount = f"The worktrees take {_size(taken)}. " if taken is not None else ""
+    return f"{amount}'Sweep' lists those that can go without a loss."
+
+
+def _size(number: int) -> str:
+    return f"{number / 1e9:.1f} GB"

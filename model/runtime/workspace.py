@@ -290,6 +290,8 @@ class Workspace:
             self.scripts,
             self.removals,
             self.restoring,
+            self.recovery_points,
+            self.chats.stop,
             sources,
         )
         self._exit_stack.push_async_callback(self.landing.close)

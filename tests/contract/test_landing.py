@@ -101,3 +101,18 @@ async def test_a_train_brings_several_in_and_lands(client: ProjectClient) -> Non
     assert client.repository.git("rev-parse", "main") == landed["after"]
     await client.call("discard_train", trainId=train["id"])
     assert await client.call("get_train", projectId=project) is None
+
+
+async def test_a_pushed_branch_is_swept_with_its_remote_branch(client: ProjectClient) -> None:
+    made = await _branch(client, "swept")
+    client.git(made, "push", "--quiet", "--set-upstream", "origin", "swept")
+    listed = await client.call("list_sweep", projectId=client.project_id)
+    (row,) = [one for one in listed["rows"] if one["worktree_id"] == made["id"]]
+    assert (row["unpushed"], row["uncommitted"], row["merged"]) == (0, 0, None)
+    assert row["size"] > 0
+    (swept,) = await client.call(
+        "sweep_worktrees", worktreeIds=[made["id"]], action="delete", deleteRemoteBranch=True
+    )
+    assert (swept["ok"], swept["message"]) == (True, "Deleted.")
+    assert client.repository.git("ls-remote", "origin", "swept") == ""
+    assert client.repository.git("branch", "--all", "--list", "*swept") == ""

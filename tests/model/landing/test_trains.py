@@ -76,7 +76,7 @@ async def test_of_five_branches_with_a_red_third_the_first_two_land(
     assert output.message == "checked\n"
     message = (await write_landing_message(landing.workspace, branches[2].id)).message
     assert "on top of 'one', 'two', so it cannot land. It ended with exit code 1." in message
-    assert "echo checked; test ! -e broken" in message
+    assert "\n\nchecked\nend of untrusted text" in message
     assert repository.git("rev-parse", "main") == before, "nothing has landed yet"
     assert repository.git("worktree", "list", "--porcelain").count("worktree ") == 6
 
