@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from model.base.errors import ErrorType
+from model.base.errors import ErrorType, SpinneyError
+from model.hosting.github.forge import GitHub
 from model.hosting.github.pull_requests import CheckStatus, PullRequestStatus
-from tests.live.hosting_pull_requests import Check, PullRequest
+from tests.live.hosting_pull_requests import Check, Comment, PullRequest, Thread
 
 RECORDING = Path(__file__).parents[1] / "model" / "hosting" / "recordings" / "gh.json"
 """By case, the arguments of `gh` (`args`) and its result (`out`, `err`, `code`)."""
@@ -131,3 +132,71 @@ TROUBLES: Mapping[str, Trouble] = {
         environment={"HTTPS_PROXY": "http://127.0.0.1:1"},
     ),
 }
+
+
+API_RECORDING = RECORDING.with_name("gh_api.json")
+"""By case, the calls of `gh api`: the operation or the path (`asked`) and the result."""
+
+
+@dataclass(frozen=True)
+class ApiCase:
+    """A pull request whose details are read, and what is found or raised."""
+
+    shown: PullRequest
+    stub: Mapping[str, Any] = field(default_factory=dict)
+    found: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the details."""
+    sentence: str = ""
+    """The beginning of the error."""
+
+
+API_CASES: Mapping[str, ApiCase] = {
+    "details": ApiCase(
+        PullRequest(
+            title="Otters ␛ “swim”",
+            asked=["looms/weavers"],
+            verdicts=[("bob", "APPROVED")],
+            decision="APPROVED",
+            behind=2,
+            checks=[PASSED, Check("FAILURE", required=True), Check(classic="PENDING")],
+            threads=[Thread(comments=[Comment("Why?"), Comment("So.", "ada")])],
+        ),
+        found={
+            "title": "Otters ␛ “swim”", "phase": "approved", "behind": 2, "can_update": True,
+            "can_merge": True, "author": "ada", "checks_note": "",
+        },
+    ),
+    "checks that may not be read": ApiCase(
+        PullRequest(checks=[FAILED]),
+        {"unreadable": ["statusCheckRollup", "reviewThreads"]},
+        found={
+            "checks": [],
+            "threads": [],
+            "checks_note": "The token that gh uses may not read checks. Give it read access to "
+            "checks and commit statuses, or sign in with 'gh auth login'.",
+        },
+    ),
+    "a rate limit that names its end": ApiCase(
+        PullRequest(),
+        {
+            "status": 403,
+            "message": "You have exceeded a secondary rate limit.",
+            "headers": {"Retry-After": "120"},
+        },
+        sentence="GitHub's rate limit for this account is exceeded. Try again in 2 minutes.",
+    ),
+    "a pull request that is gone": ApiCase(
+        PullRequest(number=8), sentence="The pull request no longer exists."
+    ),
+}  # fmt: skip
+
+
+async def check_api_case(case: ApiCase, path: Path) -> None:
+    """Read the details of pull request 7 and compare them with the case."""
+    try:
+        details = await GitHub().fetch_details(path, URL)
+    except SpinneyError as error:
+        assert case.sentence
+        assert error.message.startswith(case.sentence)
+        return
+    assert {name: getattr(details, name) for name in case.found} == case.found

@@ -26,7 +26,16 @@ from model.hosting.program import HostingProgram, Output
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
 from tests.live.gh_service import service  # noqa: F401 - a fixture
-from tests.live.hosting_cases import PASSED, RECORDING, STATES, TROUBLES, URL
+from tests.live.hosting_cases import (
+    API_CASES,
+    API_RECORDING,
+    PASSED,
+    RECORDING,
+    STATES,
+    TROUBLES,
+    URL,
+    check_api_case,
+)
 from tests.live.hosting_pull_requests import Check, PullRequest
 from tests.live.hosting_stub import TOKEN, HostingStub
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
@@ -309,4 +318,31 @@ async def test_the_recording_matches_what_gh_answers(
     kept = json.loads(RECORDING.read_text())
     assert {name: answer["args"] for name, answer in kept.items()} == {
         name: answer["args"] for name, answer in recorded.items()
+    }, "record again: SPINNEY_RECORD_GH=1 pytest tests/live/test_gh_live.py"
+
+
+async def test_the_recording_of_the_api_matches_what_gh_answers(
+    service: HostingStub,
+    recorded_answers: list[Answer],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recorded: dict[str, list[Answer]] = {}
+    for name, case in API_CASES.items():
+        service.set_pull_requests(case.shown)
+        service.asked.clear()
+        recorded_answers.clear()
+        with monkeypatch.context() as patch:
+            for field, value in case.stub.items():
+                patch.setattr(service, field, value)
+            await check_api_case(case, tmp_path)
+        answers = zip(service.asked, recorded_answers, strict=True)
+        recorded[name] = [{"asked": asked, **answer} for asked, answer in answers]
+    if os.environ.get("SPINNEY_RECORD_GH") == "1":
+        API_RECORDING.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n")
+    kept = json.loads(API_RECORDING.read_text())
+    assert {
+        name: [(one["asked"], one["args"]) for one in calls] for name, calls in kept.items()
+    } == {
+        name: [(one["asked"], one["args"]) for one in calls] for name, calls in recorded.items()
     }, "record again: SPINNEY_RECORD_GH=1 pytest tests/live/test_gh_live.py"

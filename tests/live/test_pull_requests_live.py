@@ -4,13 +4,20 @@
 
 import time
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from model.base.errors import SpinneyError
+from model.commands.pull_request_messages import set_pull_request_loop
+from model.commands.pull_requests import save_worktree_pr
+from model.commands.sessions import create_session
 from model.domain.hosting import Check as FoundCheck
+from model.domain.resources import PullRequestLoop, Worktree
 from model.hosting.github.forge import GitHub
+from tests.conftest import Eventually
+from tests.fakes import FakeBackend
 from tests.live.gh_service import service  # noqa: F401 - a fixture
 from tests.live.hosting_cases import URL
 from tests.live.hosting_pull_requests import Check, Comment, Job, PullRequest, Thread
@@ -437,3 +444,41 @@ async def test_a_branch_is_deleted_at_the_service(
     service.protected = ["main"]
     with pytest.raises(SpinneyError, match="GitHub does not allow 'main' to be deleted"):
         await GITHUB.delete_branch(path, "main")
+
+
+async def test_a_session_fixes_red_checks_by_itself_until_a_person_is_needed(
+    place_there: GitProject,
+    worktree: Worktree,
+    service: HostingStub,
+    backend: FakeBackend,
+    eventually: Eventually,
+) -> None:
+    workspace = place_there.workspace
+    service.jobs[1000] = Job(log=b"2026-01-01T00:00:30.0000000Z expected 3, was 4\n")
+    failing = PullRequest(checks=[Check("FAILURE")])
+    service.set_pull_requests(failing)
+    await save_worktree_pr(workspace, worktree.id, 7, URL)
+    session = await create_session(workspace, worktree.id)
+    await set_pull_request_loop(workspace, session.id, True, 2)
+
+    def now() -> PullRequestLoop:
+        loop = workspace.store.state.sessions[session.id].pull_request_loop
+        assert loop is not None
+        return loop
+
+    def sent() -> list[str]:
+        agent = backend.agents.get(session.id)
+        return [str(call[1]) for call in agent.calls if call[0] == "send"] if agent else []
+
+    await eventually(lambda: len(sent()) == 1)
+    assert "expected 3, was 4" in sent()[0]
+    service.set_pull_requests(replace(failing, commit="b" * 40))
+    workspace.poller.refresh_hosting(worktree.id)
+    await eventually(lambda: len(sent()) == 2)
+    service.set_pull_requests(replace(failing, commit="c" * 40))
+    workspace.poller.refresh_hosting(worktree.id)
+    await eventually(lambda: now().waits)
+    assert (len(sent()), now().used) == (2, 2)
+    await set_pull_request_loop(workspace, session.id, True)
+    await eventually(lambda: len(sent()) == 3)
+    assert (now().limit, now().used, now().waits) == (2, 1, False)
