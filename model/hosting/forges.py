@@ -10,21 +10,25 @@ from typing import Final
 from model.base.git_layout import find_git_directories
 from model.domain.resources import HostingService
 from model.git.hosts import choose_remote, list_hosting_remotes
+from model.git.known_hosts import read_known_hosts
 from model.hosting.forge import Forge
 from model.hosting.github.forge import GitHub
 from model.hosting.gitlab.forge import GitLab
 
 _MAX_AGE: Final = 600.0
-"""Seconds after which the remotes are read again; the settings of git and of the services' programs
-outside the repository may have changed."""
+"""Seconds after which the remotes are read again; settings of git and ssh outside the repository
+may have changed."""
 _MAX_ENTRIES: Final = 1000
+
+
+Signs = tuple[int, dict[str, HostingService]]
+"""When the repository's configuration changed, in nanoseconds, and the known hosts."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     forge: Forge
-    changed_at: int
-    """When the repository's configuration changed, in nanoseconds."""
+    signs: Signs
     at: float
     """On the monotonic clock."""
 
@@ -40,26 +44,27 @@ async def find_forge(path: Path) -> Forge:
 
     If none of its remotes is on a known host, this is GitHub, whose program explains what to do.
     """
-    changed_at = await asyncio.to_thread(_read_change_time, path)
+    signs = await asyncio.to_thread(_read_signs, path)
     known = _found.get(path)
     now = time.monotonic()
-    if known is not None and known.changed_at == changed_at and now - known.at < _MAX_AGE:
+    if known is not None and known.signs == signs and now - known.at < _MAX_AGE:
         return known.forge
     remote = choose_remote(await list_hosting_remotes(path))
     forge = _FORGES[remote.service if remote else "github"]
     if len(_found) >= _MAX_ENTRIES:
         _found.clear()
-    _found[path] = _Found(forge, changed_at, now)
+    _found[path] = _Found(forge, signs, now)
     return forge
 
 
-def _read_change_time(path: Path) -> int:
-    """Return when the configuration of a repository changed, in nanoseconds; 0 without one."""
+def _read_signs(path: Path) -> Signs:
+    """Return by what a change of the service shows; the time is 0 without a configuration."""
     directories = find_git_directories(path)
     try:
-        return (directories.common_dir / "config").stat().st_mtime_ns if directories else 0
+        changed = (directories.common_dir / "config").stat().st_mtime_ns if directories else 0
     except OSError:
-        return 0
+        changed = 0
+    return changed, read_known_hosts()
 
 
 def is_pull_request_url(url: str) -> bool:
