@@ -232,6 +232,8 @@ class PullRequestDetails(Resource):
     """Whether the base branch has a merge queue."""
     can_update: bool = False
     """Whether the head can be brought up to date with the base at the service."""
+    must_rebase: bool = False
+    """Whether that is possible only by a rebase, which rewrites the branch."""
     can_edit: bool = False
     fetched_at: float
 

@@ -216,12 +216,21 @@ async def update(screen: PullRequestScreen) -> None:
     if details is None:
         return
     behind = f", which is {count(details.behind, 'commit')} ahead" if details.behind else ""
+    base, head = clean_line(details.base), clean_line(details.head)
     sentence = (
-        f"Merge {clean_line(details.base)}{behind}, into {clean_line(details.head)} at the hosting "
-        "service? The branch of the worktree follows with the next pull."
+        f"Rebase {head} on {base}{behind}, at the hosting service? That rewrites the branch there: "
+        "fetch it and reset the worktree's branch to it, as a pull would merge both."
+        if details.must_rebase
+        else f"Merge {base}{behind}, into {head} at the hosting service? The branch of the "
+        "worktree follows with the next pull."
     )
     if await screen.desk.ask(GoAhead("Update the branch", sentence, "update")):
-        await _act(screen, "Updating the branch …", commands.update_pull_request_branch)
+        await _act(
+            screen,
+            "Updating the branch …",
+            commands.update_pull_request_branch,
+            rebase=details.must_rebase,
+        )
 
 
 async def draft(screen: PullRequestScreen) -> None:

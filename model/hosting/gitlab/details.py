@@ -82,6 +82,7 @@ async def fetch_details(path: Path, merge_request: int | str) -> PullRequestDeta
         auto_merge=_parse_auto_merge(row, methods[0]),
         has_queue=get(settings, "merge_trains_enabled") is True,
         can_update=is_open and bool(behind),
+        must_rebase=True,
         can_edit=True,
         fetched_at=time.time(),
     )

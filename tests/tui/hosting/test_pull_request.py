@@ -266,6 +266,18 @@ async def test_updating_the_branch_says_what_it_does(start: Start) -> None:
         await until(pilot, lambda: service.called("update_pull_request_branch"))
 
 
+async def test_where_only_a_rebase_updates_the_branch_it_is_what_is_asked(start: Start) -> None:
+    service = FakeService(must_rebase=True)
+    async with start(service) as (app, pilot):
+        await open_screen(app, pilot)
+        await pilot.press("u")
+        await until(pilot, lambda: isinstance(app.screen, GoAhead))
+        assert "Rebase brave-otter on main" in screen_text(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: service.called("update_pull_request_branch"))
+        assert service.called("update_pull_request_branch")[0]["rebase"] is True
+
+
 async def test_the_automatic_loop_is_switched_on_with_a_cap(start: Start) -> None:
     service = FakeService()
     async with start(service) as (app, pilot):

@@ -66,6 +66,7 @@ await loadStylesheet("pull_request");
  * @property {MergeMethod | null} auto_merge
  * @property {boolean} has_queue
  * @property {boolean} can_update
+ * @property {boolean} must_rebase
  * @property {boolean} can_edit
  * @property {number} fetched_at
  */

@@ -36,8 +36,8 @@ export const setDraft = (view, draft) => view.run("set_pull_request_draft", { dr
 export async function update(view) {
   const { shown: pr, app } = view;
   if (!pr) return;
-  const rebase = make("input", { type: "checkbox" });
-  const details = make("div.fields", make("p", `'${pr.base}' is merged into '${pr.head}' at the hosting service. The worktree follows with the next pull.`), make("label.check", rebase, "Rebase instead, which rewrites the branch there"));
+  const rebase = make("input", { type: "checkbox", checked: pr.must_rebase, disabled: pr.must_rebase });
+  const details = make("div.fields", make("p", pr.must_rebase ? `'${pr.head}' is rebased on '${pr.base}' at the hosting service. Fetch it then and reset the worktree's branch to it: a pull would merge both.` : `'${pr.base}' is merged into '${pr.head}' at the hosting service. The worktree follows with the next pull.`), make("label.check", rebase, pr.must_rebase ? "Rebase, which rewrites the branch there" : "Rebase instead, which rewrites the branch there"));
   if (!(await confirm("Update the branch?", details, "Update"))) return;
   if (await view.run("update_pull_request_branch", { rebase: rebase.checked })) app.toast("The branch is being updated. Pull it into the worktree when it is done.");
 }
