@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from model.base.errors import ErrorType, SpinneyError
 from model.domain.hosting import MergeMethod, PullRequestDetails
+from model.hosting.fields import get_fields, get_text
 from model.hosting.github.api import PullRequestPlace, query, request
 from model.hosting.github.details import fetch_details
-from model.hosting.github.fields import get_fields, get_text
 
 _ID: Final = """
 query PullRequestId($owner: String!, $name: String!, $number: Int!) {

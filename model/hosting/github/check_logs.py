@@ -11,9 +11,9 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import make_output_visible
 from model.domain.hosting import Check, CheckLog
+from model.hosting.fields import Fields, get_text
 from model.hosting.github.api import Repository, download, request
 from model.hosting.github.checks import JOB_PREFIX
-from model.hosting.github.fields import Fields, get_text
 
 MAX_LINES: Final = 200
 MAX_CHARACTERS: Final = 64_000

@@ -3,7 +3,7 @@
 from typing import Final
 
 from model.domain.hosting import Check, CheckState
-from model.hosting.github.fields import Fields, get_fields, get_line, get_number, get_text, get_time
+from model.hosting.fields import Fields, get_fields, get_line, get_number, get_text, get_time
 
 CHECK_FIELDS: Final = """
 __typename

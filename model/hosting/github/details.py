@@ -6,9 +6,7 @@ from typing import Final, Literal
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import Check, PullRequestDetails, Reviewer, ReviewThread
-from model.hosting.github.api import GraphQLAnswer, PullRequestPlace, query
-from model.hosting.github.checks import CHECK_FIELDS, parse_check
-from model.hosting.github.fields import (
+from model.hosting.fields import (
     Fields,
     get_end_cursor,
     get_fields,
@@ -17,6 +15,8 @@ from model.hosting.github.fields import (
     get_number,
     get_text,
 )
+from model.hosting.github.api import GraphQLAnswer, PullRequestPlace, query
+from model.hosting.github.checks import CHECK_FIELDS, parse_check
 from model.hosting.github.merging import (
     QUEUE_FIELDS,
     REPOSITORY_FIELDS,

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.hosting.fields import get_fields, get_line, get_number
 from model.hosting.forge import PullRequestState
 from model.hosting.github.api import PullRequestPlace, RestAnswer, parse_place, request
-from model.hosting.github.fields import get_fields, get_line, get_number
 from model.hosting.github.pull_requests import fetch_pull_request_state
 
 _PAGE: Final = 100

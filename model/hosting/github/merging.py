@@ -4,7 +4,7 @@ from typing import Final
 
 from model.base.plural import count
 from model.domain.hosting import Check, MergeMethod, PullRequestPhase
-from model.hosting.github.fields import Fields, get_fields, get_line, get_text
+from model.hosting.fields import Fields, get_fields, get_line, get_text
 
 STANDING_FIELDS: Final = """
 id number url state isDraft reviewDecision mergeable mergeStateStatus

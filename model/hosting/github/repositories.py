@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 from model.base.errors import SpinneyError
 from model.git.hosts import list_hosting_remotes
+from model.hosting.fields import get_fields, get_line, get_nodes
 from model.hosting.github.api import find_repository, query, request
-from model.hosting.github.fields import get_fields, get_line, get_nodes
 
 MAX_REVIEWERS: Final = 100
 

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from model.domain.hosting import ReviewThread, ReviewThreadComment
-from model.hosting.github.api import query
-from model.hosting.github.fields import (
+from model.hosting.fields import (
     Fields,
     get_fields,
     get_line,
@@ -14,6 +13,7 @@ from model.hosting.github.fields import (
     get_text,
     get_time,
 )
+from model.hosting.github.api import query
 
 THREAD_FIELDS: Final = """
 id path line isResolved isOutdated subjectType

@@ -1,4 +1,4 @@
-"""Read values of any kind from GitHub's answers."""
+"""Read values of any kind from the answers of hosting services and issue trackers."""
 
 from collections.abc import Mapping
 from datetime import datetime
