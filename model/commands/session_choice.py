@@ -6,6 +6,7 @@ from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.commands.sessions import create_session, send_chat_message
 from model.domain.resources import SessionMessage
+from model.preferences.schema import PromptKey
 from model.worktrees import require_worktree
 
 if TYPE_CHECKING:
@@ -13,14 +14,19 @@ if TYPE_CHECKING:
 
 
 async def send_to_session(
-    workspace: "Workspace", worktree_id: str, text: str, session_id: str | None = None
+    workspace: "Workspace",
+    worktree_id: str,
+    text: str,
+    session_id: str | None = None,
+    prompt: PromptKey | None = None,
 ) -> SessionMessage:
     """Send `text` to a session of a worktree, and return to which.
 
     Without `session_id` it goes to the session that was used last, or to a new one that may change
-    files. Raises `SpinneyError` if the given session belongs to another worktree.
+    files, with the agent of the magic prompt `prompt`. Raises `SpinneyError` if the given session
+    belongs to another worktree.
     """
-    chosen = session_id or await _choose_session(workspace, worktree_id)
+    chosen = session_id or await _choose_session(workspace, worktree_id, prompt)
     if session_in(workspace.store.state, chosen).worktree_id != worktree_id:
         raise SpinneyError("This session belongs to another worktree. Choose one of this worktree.")
     sent = await send_chat_message(workspace, chosen, text)
@@ -31,11 +37,13 @@ async def send_to_session(
     )
 
 
-async def _choose_session(workspace: "Workspace", worktree_id: str) -> str:
+async def _choose_session(
+    workspace: "Workspace", worktree_id: str, prompt: PromptKey | None
+) -> str:
     state = workspace.store.state
     require_worktree(state, worktree_id)
     sessions = state.sessions_of(worktree_id)
     if sessions:
         return max(sessions, key=lambda session: session.updated_at).id
-    session = await create_session(workspace, worktree_id, execution_mode="build")
+    session = await create_session(workspace, worktree_id, execution_mode="build", prompt=prompt)
     return session.id

@@ -21,6 +21,13 @@ async def test_a_worktree_without_sessions_gets_one_that_may_change_files(
     assert (page.messages[0].id, page.messages[0].text) == (sent.message_id, "Mend it.")
 
 
+async def test_a_new_session_has_the_agent_of_the_prompt(
+    workspace: Workspace, worktree: Worktree
+) -> None:
+    sent = await send_to_session(workspace, worktree.id, "Mend it.", prompt="resolve_conflicts")
+    assert workspace.store.state.sessions[sent.session_id].prompt == "resolve_conflicts"
+
+
 async def test_the_session_that_was_used_last_is_chosen_unless_another_is_given(
     workspace: Workspace, worktree: Worktree, session: Session
 ) -> None:
