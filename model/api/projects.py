@@ -44,12 +44,15 @@ async def update_project_settings(
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
     landing_method: MergeMethod | Literal[""] | None = None,
+    tracker_api_key: str | None = None,
+    tracker_team_id: str | None = None,
 ) -> Project:
     """Change the given settings of a project.
 
     To remove the project's own value, so that the global one applies, pass an empty string; for
     `enabledMcpServers`, where an empty list means none, pass `null`. `worktreesDir` is an absolute
-    path or starts with `~`; `demo` is a valid agent only if Spinney runs with `--demo`.
+    path or starts with `~`; `demo` is a valid agent only if Spinney runs with `--demo`. No client
+    gets `trackerApiKey` back; `list_tracker_teams` lists the values of `trackerTeamId`.
     """
 
 

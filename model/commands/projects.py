@@ -107,6 +107,8 @@ async def update_project_settings(
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
     landing_method: MergeMethod | Literal[""] | None = None,
+    tracker_api_key: str | None = None,
+    tracker_team_id: str | None = None,
 ) -> Project:
     project = require_project(workspace.store.state, project_id)
     known = [row.name for row in workspace.catalog.backend_rows(demo=workspace.demo)]
@@ -121,6 +123,8 @@ async def update_project_settings(
         "worktrees_dir": worktrees_dir,
         "default_backend": default_backend,
         "landing_method": landing_method,
+        "tracker_api_key": tracker_api_key and tracker_api_key.strip(),
+        "tracker_team_id": tracker_team_id and tracker_team_id.strip(),
     }
     changes: dict[str, str | list[str] | None] = {
         key: value or None for key, value in texts.items() if value is not None

@@ -105,6 +105,7 @@ _LABELS: Final = {
     "show_keybinding_hints": "Show key hints",
     "syntax_theme_dark": "Syntax theme (dark)",
     "syntax_theme_light": "Syntax theme (light)",
+    "tracker_api_key": "Issue tracker key",
     "yolo_backend": "Yolo agent",
 }
 """Labels that cannot be derived from the key."""

@@ -306,7 +306,8 @@ class Preferences(BaseModel):
         more="Requires a subscription account; other agents do not support it. Applies from the "
         "next start of a session's program.")
     tracker_api_key: str | None = _setting(
-        None, "Integrations", "Personal API key of the issue tracker", secret=True, shown=False)
+        None, "Integrations", "Personal API key of the issue tracker, Linear", secret=True,
+        more="Created in Linear under Settings, Security & access. A project can have another.")
 
     http_server_enabled: bool = _setting(
         False, "Server", "Run the server, which gives other devices and programs access",
