@@ -251,6 +251,11 @@ EFFECTS: Final[dict[str, Effect]] = {
         "::test_known_mcp_servers_that_are_not_enabled_are_off_and_new_ones_are_on",
     ),
     "chrome_enabled": _of("model/runtime/launch.py", _LAUNCH),
+    "tracker_api_key": _of(
+        "model/commands/hosting.py",
+        "model/hosting/test_list_commands.py"
+        "::test_the_key_is_the_projects_or_else_the_persons_and_no_client_gets_it",
+    ),
     "http_server_enabled": _of(
         "server/on_demand.py",
         "server/test_server_life.py"

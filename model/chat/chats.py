@@ -111,7 +111,7 @@ class Chats:
                 return sent
             file = await context() if context is not None else None
             worktree = self._store.state.worktrees[self._session(session_id).worktree_id]
-            if worktree.status == "creating":
+            if worktree.status == "creating" and worktree.setup_hold is None:
                 # If the creation fails, the session is removed too: the client keeps the text.
                 raise SpinneyError(
                     f"'{worktree.name}' is still being created. Try again in a moment.", "conflict"
@@ -136,6 +136,10 @@ class Chats:
             if session.archived_at is not None:
                 raise SpinneyError("This session is archived. Bring it back first.", "conflict")
             worktree = self._store.state.worktrees[session.worktree_id]
+            if worktree.status == "creating":
+                raise SpinneyError(
+                    f"'{worktree.name}' is still being created. Try again in a moment.", "conflict"
+                )
             if worktree.setup_hold is not None:
                 free = worktree.model_copy(update={"setup_hold": None})
                 await self._store.accept(WorktreeUpdated(worktree=free))

@@ -8,8 +8,11 @@ from model.api import worktrees as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
 from model.domain.events import Event, WorktreeUpdated
+from model.domain.hosting import WorkKind
 from model.domain.resources import Label, Worktree
 from model.domain.worktrees import IssueContext, OutsideWorktree, PullRequestContext
+from model.hosting.forge import ItemText
+from model.hosting.forges import find_forge
 from model.state import State
 from model.worktrees import (
     adopting,
@@ -170,8 +173,30 @@ async def _create(
     pull_request: PullRequestContext | None,
 ) -> None:
     root = Path(require_project(workspace.store.state, worktree.project_id).path)
-    keeping = workspace.contexts.save(worktree.id, root, issue, pull_request)
-    workspace.run_in_background(keeping)
+    if (item := issue or pull_request) is not None:
+        workspace.run_in_background(_save_context(workspace, worktree.id, root, item))
+    await create_prepared(workspace, worktree, pull_request)
+
+
+async def _save_context(
+    workspace: "Workspace", worktree_id: str, root: Path, item: IssueContext | PullRequestContext
+) -> None:
+    """Save the text of what the worktree is created from: the given one if there is no other."""
+    body = item.body if isinstance(item, IssueContext) else None
+    kind: WorkKind = "issue" if isinstance(item, IssueContext) else "pull_request"
+    given = ItemText(title=item.title, body=body or "")
+
+    async def fetch() -> ItemText:
+        forge = await find_forge(root)
+        return await forge.fetch_text(root, kind, str(item.number))
+
+    await workspace.contexts.fetch(worktree_id, kind, str(item.number), given, fetch)
+
+
+async def create_prepared(
+    workspace: "Workspace", worktree: Worktree, pull_request: PullRequestContext | None
+) -> None:
+    """Create an announced worktree and run its setup."""
     with workspace.scripts.expecting_setup(worktree.id):
         if await creation.create(
             workspace.store, workspace.cancellable_tasks, worktree, pull_request

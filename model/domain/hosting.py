@@ -77,6 +77,7 @@ class OpenPullRequest(WorkItem):
     head_ref_name: str
     base_ref_name: str
     draft: bool = False
+    is_from_fork: bool = False
     labels: list[ItemLabel] = Field(default_factory=list)
     assignees: list[str] = Field(default_factory=list)
     comment_count: int = 0

@@ -36,6 +36,8 @@ from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
 from model.domain.landing import DeskPullRequest
 from model.domain.resources import AgentCommand, Worktree
 from model.hosting.details import PullRequestCache
+from model.hosting.linear import Linear
+from model.hosting.list_cache import ListCache
 from model.landing.desk import DeskSources
 from model.landing.pull_requests import describe_pull_request
 from model.landing.services import LandingServices
@@ -57,7 +59,7 @@ from model.turns.undoing import TurnUndoer
 from model.worktrees import renaming
 from model.worktrees.branch_naming import BranchNamer
 from model.worktrees.file_search import FileSearch
-from model.worktrees.issue_context import IssueContextStore
+from model.worktrees.item_context import ItemContextStore
 from model.worktrees.recovery import RecoveryPoints
 from model.worktrees.removal import WorktreeRemover
 from model.worktrees.restoring import WorktreeRestorer
@@ -122,7 +124,10 @@ class Workspace:
         self.outputs: ToolOutputs
         self.raw_logs: RawLogs
         self.uploads: Uploads
-        self.contexts: IssueContextStore
+        self.contexts: ItemContextStore
+        self.lists = ListCache()
+        """The lists of hosting services and of the issue tracker."""
+        self.tracker = Linear()
         self.prompt_agents: PromptAgents
         self.writer: Writer
         self.naming: SessionNaming
@@ -233,7 +238,8 @@ class Workspace:
             self.directories.database, partial(self._report_problem, task="backup")
         )
         self.run_in_background(backups.run())
-        self.contexts = IssueContextStore(self.directories.contexts)
+        self.contexts = ItemContextStore(self.directories.contexts)
+        self._exit_stack.push_async_callback(self.lists.close)
         handovers = HandoverWriter(self.store, self.writer, self.catalog)
         recorder = TurnRecorder(self.store)
         self.undoer = TurnUndoer(self.store, recorder)

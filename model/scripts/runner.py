@@ -40,9 +40,9 @@ class ScriptRunner:
         self._expected: dict[str, asyncio.Event] = {}
         """New worktrees for which it is not yet known whether they have a setup."""
 
-    def is_running(self, worktree_id: str) -> bool:
-        """Whether any script of the worktree is running."""
-        return any(key[0] == worktree_id for key in self._running)
+    def is_running(self, worktree_id: str, name: ScriptName | None = None) -> bool:
+        """Whether this script of the worktree, or any, is running."""
+        return any(key[0] == worktree_id and name in (None, key[1]) for key in self._running)
 
     def recover(self) -> None:
         """Reset scripts that were running when Spinney was killed. Called once, at start."""
@@ -68,6 +68,8 @@ class ScriptRunner:
     async def run_setup(self, worktree_id: str) -> None:
         """Run the setup of a new worktree and report the outcome; a failure keeps the worktree."""
         await self._report_outcome(worktree_id, "setup", self.run(worktree_id, "setup"))
+        if not self.is_running(worktree_id, "setup"):
+            self._release_after_creation(worktree_id)
 
     async def run_teardown(self, worktree_id: str) -> None:
         """Run the teardown, if there is one. Raises `conflict` with its output if it fails."""
@@ -108,6 +110,8 @@ class ScriptRunner:
         """
         script = await self._find_script(worktree_id, name)
         if script is None:
+            if name == "setup":
+                self._set_hold(worktree_id, None)
             return None
         task = self._begin(worktree_id, script)
         try:
@@ -147,6 +151,8 @@ class ScriptRunner:
         self._publish_running(worktree_id)
         if script.holds_messages:
             self._set_hold(worktree_id, "running")
+        elif script.name == "setup":
+            self._set_hold(worktree_id, None)
         if script.name == "setup" and (expected := self._expected.get(worktree_id)) is not None:
             expected.set()
 
@@ -171,6 +177,12 @@ class ScriptRunner:
         if worktree is not None and worktree.running_scripts != names:
             updated = worktree.model_copy(update={"running_scripts": names})
             self._store.record(WorktreeUpdated(worktree=updated))
+
+    def _release_after_creation(self, worktree_id: str) -> None:
+        """Clear a hold that no setup is the reason of: messages waited for the creation."""
+        worktree = self._store.state.worktrees.get(worktree_id)
+        if worktree is not None and worktree.setup_hold == "running":
+            self._set_hold(worktree_id, None)
 
     def _set_hold(self, worktree_id: str, hold: Literal["running", "failed"] | None) -> None:
         """Set or clear the hold on first messages; a cleared hold is not set again by a failure."""

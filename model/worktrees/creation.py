@@ -6,6 +6,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -40,11 +41,22 @@ from model.worktrees.lookup import (
 from model.worktrees.naming import (
     NAME_LIMIT,
     check_name,
+    make_free_name,
     make_random_name,
     make_unique_name,
     name_for_issue,
     name_for_pull_request,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkOrigin:
+    """What a worktree is created from by `start_work`."""
+
+    item: str
+    """Its kind and id, as in `Worktree.started_from`."""
+    suggested_name: str
+    """A valid name, which may be taken."""
 
 
 async def announce(
@@ -57,11 +69,13 @@ async def announce(
     branch: str | None = None,
     issue: IssueContext | None = None,
     pull_request: PullRequestContext | None = None,
+    origin: WorkOrigin | None = None,
 ) -> Worktree:
     """Check everything that can be checked quickly, and record the worktree as `creating`.
 
-    With `branch` it checks out that existing one. Raises the errors of the interface for a name,
-    path or branch that already exists.
+    With `branch` it checks out that existing one. With `origin` its name is made unique, and the
+    first messages of its sessions are held until it is ready. Raises the errors of the interface
+    for a name, path or branch that already exists.
     """
     project = require_project(store.state, project_id)
     branches = {branch.name for branch in await repositories.list_branches(Path(project.path))}
@@ -74,7 +88,9 @@ async def announce(
         branch = await _find_existing_branch(project, branch, branches)
         name = name or _name_for_branch(branch, store.state, project_id)
     if name is None:
-        name = await asyncio.to_thread(_generate_name, directory, taken, issue, pull_request)
+        name = await asyncio.to_thread(
+            _generate_name, directory, taken, issue, pull_request, origin
+        )
     check_name(name)
     if pull_request is not None:
         base_branch = refs.check_ref(pull_request.base_ref_name)
@@ -90,6 +106,8 @@ async def announce(
         base_branch=base_branch,
         issue_number=issue.number if issue else None,
         pr_number=pull_request.number if pull_request else None,
+        started_from=origin.item if origin else None,
+        setup_hold="running" if origin else None,
         status="creating",
         named_by_user=is_chosen,
         keeps_branch=branch is not None,
@@ -150,7 +168,10 @@ def _generate_name(
     taken: set[str],
     issue: IssueContext | None,
     pull_request: PullRequestContext | None,
+    origin: WorkOrigin | None,
 ) -> str:
+    if origin is not None:
+        return make_free_name(origin.suggested_name, taken, directory)
     if pull_request is not None:
         return name_for_pull_request(pull_request, taken)
     if issue is not None:

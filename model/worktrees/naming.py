@@ -1,6 +1,7 @@
 """Names of new worktrees: chosen by the user, derived from an issue or pull request, or random."""
 
 import itertools
+import os
 from collections.abc import Collection
 from pathlib import Path
 
@@ -40,6 +41,17 @@ def make_unique_name(name: str, taken: Collection[str]) -> str:
     """Return `name`, or the first free one of `name-2`, `name-3`, …"""
     names = (name if number == 1 else f"{name}-{number}" for number in itertools.count(1))
     return next(candidate for candidate in names if candidate not in taken)
+
+
+def make_free_name(name: str, taken: Collection[str], directory: Path) -> str:
+    """Return `name`, or the first free one of `name-2`, `name-3`, …
+
+    Free are names that no worktree, branch or folder in `directory` has. Reads the file system.
+    """
+    names = set(taken)
+    while os.path.lexists(directory / to_folder_name(free := make_unique_name(name, names))):
+        names.add(free)
+    return free
 
 
 def make_random_name(taken: Collection[str], directory: Path) -> str:

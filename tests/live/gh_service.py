@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,16 @@ async def service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> AsyncIterator[HostingStub]:
     """The running stub, in an environment in which `gh` connects only to it."""
+    folder = tmp_path / "service"
+    folder.mkdir()
+    stub = HostingStub(folder)
+    async with serving(stub, monkeypatch):
+        yield stub
+
+
+@asynccontextmanager
+async def serving(stub: HostingStub, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """Run a stub and direct `gh` to it."""
     for program in ("gh", "openssl"):
         if shutil.which(program) is None:
             pytest.skip(f"needs {program}")
@@ -30,10 +41,7 @@ async def service(
     for name in list(os.environ):
         if name.startswith(("GH_", "GITHUB_")) or name.upper().endswith("_PROXY"):
             monkeypatch.delenv(name)
-    folder = tmp_path / "service"
-    folder.mkdir()
-    stub = HostingStub(folder)
     async with stub.running():
         for name, value in stub.environment.items():
             monkeypatch.setenv(name, value)
-        yield stub
+        yield

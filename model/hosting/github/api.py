@@ -92,15 +92,17 @@ def parse_place(url: str) -> PullRequestPlace:
 
 
 async def query(
-    path: Path, host: str, text: str, *, partial: bool = False, **variables: Any
+    path: Path, host: str, text: str, *, partial: bool = False, jq: str = "", **variables: Any
 ) -> GraphQLAnswer:
     """Run a GraphQL query or mutation.
 
     With `partial`, data that is not complete is returned with its errors; without data, or without
-    `partial`, they are raised.
+    `partial`, they are raised. `gh` applies the filter `jq` to a success, so that texts that are
+    too long are cut before they count for the size of its output.
     """
+    options = [f"--jq={jq}"] if jq else []
     result = await run_gh(
-        path, "api", "graphql", "--include", f"--hostname={host}", "--input=-",
+        path, "api", "graphql", "--include", f"--hostname={host}", "--input=-", *options,
         stdin=json.dumps({"query": text, "variables": variables}),
     )  # fmt: skip
     answer = _split(result)
@@ -124,6 +126,7 @@ async def request(
     method: str = "GET",
     body: Json | None = None,
     version: str = "",
+    jq: str = "",
     accept: Sequence[int] = (),
 ) -> RestAnswer:
     """Send a request to the REST API.
@@ -136,9 +139,12 @@ async def request(
         body: Sent as JSON.
         version: The `etag` of a former answer: if nothing has changed since, the answer says so
             and does not count for the rate limit.
+        jq: A filter that `gh` applies to a success.
         accept: Statuses of failures to return instead of raising an error.
     """
     options = [f"--header=If-None-Match: {version}"] if version else []
+    if jq:
+        options.append(f"--jq={jq}")
     if body is not None:
         options.append("--input=-")
     result = await run_gh(

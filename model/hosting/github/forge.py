@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
-from model.base.errors import SpinneyError
 from model.domain.hosting import (
     Advisory,
     Check,
@@ -31,18 +30,22 @@ from model.hosting.github import (
     check_logs,
     details,
     following,
-    open_items,
     pull_requests,
     repositories,
+    texts,
     threads,
 )
 from model.hosting.github.api import PullRequestPlace, parse_place
+from model.hosting.github.lists import GitHubLists
 
 _UNSUPPORTED: Final = Unsupported()
 
 
 class GitHub:
     """GitHub, by its own program `gh`; implements `model.hosting.forge.Forge`."""
+
+    def __init__(self) -> None:
+        self._lists = GitHubLists()
 
     @property
     def name(self) -> str:
@@ -138,33 +141,29 @@ class GitHub:
         await repositories.delete_branch(path, branch)
 
     async def list_issues(self, path: Path, query: ItemQuery) -> list[OpenIssue]:
-        return await open_items.list_open_issues(path)
+        return await self._lists.list_issues(path, query)
 
     async def list_pull_requests(self, path: Path, query: ItemQuery) -> list[OpenPullRequest]:
-        return await open_items.list_open_pull_requests(path)
+        return await self._lists.list_pull_requests(path, query)
 
     async def list_workflow_runs(
         self, path: Path, *, failed: bool, branch: str, page: int
     ) -> list[WorkflowRun]:
-        raise _missing()
+        return await self._lists.list_workflow_runs(path, failed=failed, branch=branch, page=page)
 
     async def list_security_alerts(
         self, path: Path, state: ItemState, page: int
     ) -> list[SecurityAlert]:
-        raise _missing()
+        return await self._lists.list_security_alerts(path, state, page)
 
     async def list_advisories(self, path: Path, state: ItemState, page: int) -> list[Advisory]:
-        raise _missing()
+        return await self._lists.list_advisories(path, state, page)
 
     async def fetch_text(self, path: Path, kind: WorkKind, item_id: str) -> ItemText:
-        raise _missing()
+        return await texts.fetch_text(path, kind, item_id)
 
 
 async def _locate(path: Path, pull_request: int | str) -> PullRequestPlace:
     if isinstance(pull_request, int):
         pull_request = (await pull_requests.fetch_pull_request_link(path, pull_request)).url
     return parse_place(pull_request)
-
-
-def _missing() -> SpinneyError:
-    return SpinneyError("Spinney cannot do that on GitHub yet. Do it in the browser.")

@@ -104,6 +104,7 @@ export const LABELS = {
   default_enabled_mcp_servers: "Default MCP servers",
   known_mcp_servers: "Known MCP servers",
   chrome_enabled: "Chrome for Claude Code",
+  tracker_api_key: "Issue tracker key",
   http_server_enabled: "Server",
   http_server_port: "Server port",
   http_server_token: "Server token",

@@ -1,0 +1,71 @@
+"""Lists to begin work from, and worktrees that are created from their items."""
+
+from typing import Any
+
+import pytest
+
+from tests.contract.conftest import expect_error
+from tests.contract.project_client import ProjectClient
+from tests.model.hosting.conftest import FakeGh
+
+REPOSITORY = "HTTP/2.0 200 OK\nServer: x\n\n"
+
+
+def answer_with(fake_gh: FakeGh, body: str, command: str = "api graphql") -> None:
+    """Let `gh api` answer every query with this body."""
+    fake_gh.set_result(command, REPOSITORY + body)
+
+
+@pytest.fixture
+async def hosted(client: ProjectClient, fake_gh: FakeGh) -> ProjectClient:
+    """The project, with a remote at the hosting service."""
+    client.repository.git("remote", "add", "hosted", "https://github.com/ada/engine.git")
+    return client
+
+
+async def test_issues_and_pull_requests_are_listed(hosted: ProjectClient, fake_gh: FakeGh) -> None:
+    node = '{"number": 12, "title": "Door", "url": "https://github.com/ada/engine/issues/12"}'
+    answer_with(fake_gh, f'{{"data": {{"repository": {{"found": {{"nodes": [{node}]}}}}}}}}')
+    given: dict[str, Any] = {"projectId": hosted.project_id, "state": "all", "page": 1}
+    [issue] = await hosted.call("list_issues", **given, refresh=True)
+    assert (issue["kind"], issue["id"], issue["worktree_ids"]) == ("issue", "12", [])
+    [pull] = await hosted.call("list_pull_requests", **given, labels=[])
+    assert (pull["kind"], pull["number"]) == ("pull_request", 12)
+    work = await hosted.call("list_open_work", kinds=["issue"])
+    assert [found["item"]["title"] for found in work["items"]] == ["Door"]
+    assert work["problems"] == []
+
+
+@pytest.mark.parametrize(
+    "command", ["list_workflow_runs", "list_security_alerts", "list_advisories"]
+)
+async def test_other_lists_say_why_they_cannot_be_read(
+    hosted: ProjectClient, fake_gh: FakeGh, command: str
+) -> None:
+    fake_gh.set_result("repo view", err="please run: gh auth login", code=4)
+    error = await expect_error(hosted.call, command, projectId=hosted.project_id)
+    assert "gh is not signed in" in error
+    error = await expect_error(hosted.call, command, projectId=hosted.project_id, page=0)
+    assert "Invalid field 'page'" in error
+
+
+@pytest.mark.parametrize("command", ["list_tracker_issues", "list_tracker_teams"])
+async def test_the_issue_tracker_needs_a_key(client: ProjectClient, command: str) -> None:
+    error = await expect_error(client.call, command, projectId=client.project_id)
+    assert "No API key of the issue tracker is set" in error
+
+
+async def test_work_starts_from_an_issue(hosted: ProjectClient, fake_gh: FakeGh) -> None:
+    item = '{"title": "The door squeaks", "body": "Often.", "state": "OPEN"}'
+    answer_with(fake_gh, f'{{"data": {{"repository": {{"item": {item}}}}}}}')
+    started = await hosted.call(
+        "start_work", projectId=hosted.project_id, kind="issue", itemId="12", mode="build"
+    )
+    assert started["worktree"]["name"] == "12-the-door-squeaks"
+    assert started["worktree"]["started_from"] == "issue/12"
+    assert started["session"]["prompt"] == "investigate_issue"
+    assert started["session"]["execution_mode"] == "build"
+    error = await expect_error(
+        hosted.call, "start_work", projectId=hosted.project_id, kind="issue", itemId="x"
+    )
+    assert error == "Invalid field 'itemId': must be a number"
