@@ -187,6 +187,7 @@ class ReviewThread(Resource):
 
     id: str
     path: str
+    """Empty if it is on no place: the text of a review, or a discussion."""
     line: int | None
     """The line in the new text; null if the place is gone or the whole file is meant."""
     is_resolved: bool = False

@@ -99,7 +99,9 @@ def format_threads(threads: Sequence[ReviewThread]) -> str:
     parts: list[str] = []
     room = MAX_MATERIAL
     for done, thread in enumerate(threads):
-        place = f"{thread.path}:{thread.line}" if thread.line is not None else thread.path
+        place = thread.path or "On the whole pull request"
+        if thread.line is not None:
+            place = f"{place}:{thread.line}"
         outdated = " (the lines have changed since)" if thread.is_outdated else ""
         lines = [f"# {place}{outdated}"]
         for number, comment in enumerate(thread.comments):

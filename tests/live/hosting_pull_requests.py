@@ -240,7 +240,7 @@ def _requested(login: str) -> Json:
 
 
 def _review(login: str, state: str = "COMMENTED") -> Json:
-    who = {"author": {"login": login}, "authorAssociation": "MEMBER"}
+    who = {"author": {"login": login}, "authorAssociation": "MEMBER", "id": f"PRR_{login}"}
     return {**who, "submittedAt": "2026-01-01T00:00:00Z", "body": "hm", "state": state}
 
 

@@ -344,6 +344,8 @@ class HostingStub:
             message = "Reviews may only be requested from collaborators. One or more is not one."
             return web.json_response({"message": message}, status=422)
         self.changes.append((f"{method} {path}", body))
+        if parts[-1] == "comments":
+            return web.json_response({"id": 1}, status=201)
         number = int(parts[4])
         asked = [*body["reviewers"], *(f"{self.owner}/{slug}" for slug in body["team_reviewers"])]
         self.pull_requests[number] = replace(self.pull_requests[number], asked=asked)

@@ -83,7 +83,8 @@ async def test_everything_about_a_pull_request_is_read(
         "https://coverage.example/3",
         "71 % of the lines",
     )
-    first, second = found.threads
+    review, first, second = found.threads
+    assert (review.path, review.line, review.comments[0].body) == ("", None, "hm")
     assert (first.path, first.line, first.is_outdated, first.is_resolved) == (
         "dive.py", None, True, False,
     )  # fmt: skip
@@ -415,6 +416,11 @@ async def test_text_draft_and_threads_are_changed(service: HostingStub, tmp_path
     assert (known.draft, known.title, known.body) == (False, "@otters {owner}", "old")
     assert known.threads[0].resolved
     assert known.threads[0].comments[-1].body == "@done"
+    await GITHUB.reply_to_thread(tmp_path, URL, "review:PRR_bob", "Done.")
+    path = "/repos/ada/engine/issues/7/comments"
+    assert service.changes[-1] == (f"POST {path}", {"body": "Done."})
+    with pytest.raises(SpinneyError, match="ends with the next review of the same person"):
+        await GITHUB.resolve_thread(tmp_path, URL, "review:PRR_bob")
     with pytest.raises(SpinneyError, match=r"This no longer exists on GitHub. Refresh"):
         await GITHUB.resolve_thread(tmp_path, URL, "gone")
 

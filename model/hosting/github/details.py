@@ -26,7 +26,13 @@ from model.hosting.github.merging import (
     parse_auto_merge,
     parse_phase,
 )
-from model.hosting.github.threads import COMMENT_FRAGMENT, THREAD_FIELDS, parse_thread
+from model.hosting.github.threads import (
+    COMMENT_FRAGMENT,
+    REVIEW_FIELDS,
+    THREAD_FIELDS,
+    parse_review,
+    parse_thread,
+)
 
 MAX_CHECKS: Final = 1000
 MAX_THREADS: Final = 300
@@ -56,7 +62,7 @@ query PullRequestDetails({_PLACE}, $after: String) {{
         ... on User {{ login }} ... on Mannequin {{ login }}
         ... on Team {{ slug organization {{ login }} }}
       }} }} }}
-      latestOpinionatedReviews(first: 100) {{ nodes {{ author {{ login }} state }} }}
+      latestOpinionatedReviews(first: 100) {{ nodes {{ {REVIEW_FIELDS} }} }}
       latestReviews(first: 100) {{ nodes {{ author {{ login }} state }} }}
       {_CHECKS} {_THREADS}
     }}
@@ -198,7 +204,9 @@ async def _collect_threads(
         nodes += get_nodes(page)
     threads = [parse_thread(node) for node in nodes[:MAX_THREADS]]
     threads.sort(key=lambda thread: thread.is_resolved)
-    return threads, _describe_rest(len(threads), total, "review threads")
+    reviews = [parse_review(node) for node in get_nodes(fields, "latestOpinionatedReviews")]
+    texts = [text for text in reviews if text is not None]
+    return [*texts, *threads], _describe_rest(len(threads), total, "review threads")
 
 
 def _describe_rest(number: int, total: int, what: str) -> str:

@@ -131,11 +131,11 @@ class GitHub:
         self, path: Path, pull_request: int | str, thread_id: str, text: str
     ) -> None:
         place = await _locate(path, pull_request)
-        await threads.reply_to_thread(path, place.repository.host, thread_id, text)
+        await threads.reply_to_thread(path, place, thread_id, text)
 
     async def resolve_thread(self, path: Path, pull_request: int | str, thread_id: str) -> None:
         place = await _locate(path, pull_request)
-        await threads.resolve_thread(path, place.repository.host, thread_id)
+        await threads.resolve_thread(path, place, thread_id)
 
     async def delete_branch(self, path: Path, branch: str) -> None:
         await repositories.delete_branch(path, branch)

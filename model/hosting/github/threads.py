@@ -1,8 +1,9 @@
-"""The review threads of a pull request on GitHub."""
+"""The review threads of a pull request on GitHub, and the texts of reviews that request changes."""
 
 from pathlib import Path
 from typing import Final
 
+from model.base.errors import SpinneyError
 from model.domain.hosting import ReviewThread, ReviewThreadComment
 from model.hosting.fields import (
     Fields,
@@ -13,7 +14,7 @@ from model.hosting.fields import (
     get_text,
     get_time,
 )
-from model.hosting.github.api import query
+from model.hosting.github.api import PullRequestPlace, query, request
 
 THREAD_FIELDS: Final = """
 id path line isResolved isOutdated subjectType
@@ -22,12 +23,17 @@ comments(last: 20) { nodes { ...comment } }
 """
 """What a query asks of each thread, with `COMMENT_FRAGMENT`."""
 
+REVIEW_FIELDS: Final = "id state body submittedAt url viewerDidAuthor author { login }"
+"""What a query asks of each review."""
+
 COMMENT_FRAGMENT: Final = """
 fragment comment on PullRequestReviewComment {
   id body createdAt url viewerDidAuthor author { login }
 }
 """
 
+_REVIEW_PREFIX: Final = "review:"
+"""The beginning of the ids of those threads that are the text of a review."""
 _MAX_BODY: Final = 8000
 """Characters of a comment."""
 _GHOST: Final = "ghost"
@@ -64,6 +70,21 @@ def parse_thread(fields: Fields) -> ReviewThread:
     )
 
 
+def parse_review(fields: Fields) -> ReviewThread | None:
+    """Return the text of a review that requests changes as a thread on no place of the code.
+
+    It counts as open until its author approves or the review is dismissed.
+    """
+    if fields.get("state") != "CHANGES_REQUESTED" or not get_text(fields, "body").strip():
+        return None
+    return ReviewThread(
+        id=f"{_REVIEW_PREFIX}{get_text(fields, 'id')}",
+        path="",
+        line=None,
+        comments=[_parse_comment({**fields, "createdAt": fields.get("submittedAt")})],
+    )
+
+
 def _parse_comment(fields: Fields) -> ReviewThreadComment:
     body = get_text(fields, "body", _MAX_BODY + 1)
     return ReviewThreadComment(
@@ -76,11 +97,22 @@ def _parse_comment(fields: Fields) -> ReviewThreadComment:
     )
 
 
-async def reply_to_thread(path: Path, host: str, thread_id: str, text: str) -> None:
-    """Reply to a thread of review comments."""
-    await query(path, host, _REPLY, thread=thread_id, body=text)
+async def reply_to_thread(path: Path, place: PullRequestPlace, thread_id: str, text: str) -> None:
+    """Reply to a thread of review comments; to the text of a review, by a comment."""
+    repository = place.repository
+    if not thread_id.startswith(_REVIEW_PREFIX):
+        await query(path, repository.host, _REPLY, thread=thread_id, body=text)
+        return
+    endpoint = f"{repository.endpoint}/issues/{place.number}/comments"
+    await request(path, repository.host, endpoint, method="POST", body={"body": text})
 
 
-async def resolve_thread(path: Path, host: str, thread_id: str) -> None:
-    """Mark a thread as resolved."""
-    await query(path, host, _RESOLVE, thread=thread_id)
+async def resolve_thread(path: Path, place: PullRequestPlace, thread_id: str) -> None:
+    """Mark a thread as resolved. Raises `conflict` for the text of a review."""
+    if thread_id.startswith(_REVIEW_PREFIX):
+        raise SpinneyError(
+            "A review that requests changes ends with the next review of the same person. Request "
+            "it again.",
+            "conflict",
+        )
+    await query(path, place.repository.host, _RESOLVE, thread=thread_id)
