@@ -153,6 +153,18 @@ class Program:
         until(lambda: self.call("get_worktree", argument)["status"] == "ready", "it is ready")
         return worktree
 
+    def create_ready_worktree_named(self, repository: Path, name: str) -> dict[str, Any]:
+        """As `create_ready_worktree`, of this name; the project is added the first time."""
+        known = {one["path"]: one for one in self.call("list_projects")}
+        project = known.get(str(repository)) or self.call("add_project", f"path={repository}")
+        worktree: dict[str, Any] = self.call(
+            "create_worktree", f"projectId={project['id']}", f"customName={name}"
+        )
+        argument = f"worktreeId={worktree['id']}"
+        until(lambda: self.call("get_worktree", argument)["status"] == "ready", "it is ready")
+        ready: dict[str, Any] = self.call("get_worktree", argument)
+        return ready
+
     def make_repository(self, name: str = "alpha") -> Path:
         """Create a repository whose only commit contains all files already in its folder."""
         path = self.place / name
