@@ -13,7 +13,8 @@ from model.preferences.apply import apply_changes
 from model.preferences.schema import Preferences
 
 if TYPE_CHECKING:
-    from model.runtime.workspace import HttpServer, Workspace
+    from model.runtime.http_server import HttpServer
+    from model.runtime.workspace import Workspace
 
 
 @implements(api.get_http_server_status)

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import tempfile
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from model.git.merging import find_operation
 from model.git.run import git
 from model.git.snapshots.scratch import ScratchObjects
 from model.git.status import count_changes
-from model.git.three_way import Place, wants_signatures
+from model.git.three_way import Place, remove_detached_worktree, wants_signatures
 from model.git.working_tree import read_working_tree
 from model.landing.base_moves import BaseMoves, Move
 from model.landing.checks import Checks, describe_check
@@ -132,7 +133,7 @@ class Lander:
             branch = await self.find_branch(worktree, name)
             if not ignore_check:
                 _refuse_check(await self._checks.read(worktree_id))
-            place = await self.make_place(root)
+            place = await self.make_place(project)
             if message is None or not message.strip():
                 message = await self.suggest(branch, base, project, chosen)
             result = await integrate(
@@ -160,10 +161,21 @@ class Lander:
         result = await self._try(project, Branch(worktree, head.stdout), base, "merge")
         return [to_display_name(path) for path in result.conflicts]
 
-    async def make_place(self, root: Path) -> Place:
+    async def make_place(self, project: Project) -> Place:
         """Return where commits of a project are merged."""
-        folder = self._directories.landing / "scratch" / uuid.uuid4().hex
+        root, folder = Path(project.path), self._find_scratch(project.id) / uuid.uuid4().hex
         return Place(root, folder, sign=await wants_signatures(root))
+
+    async def recover(self) -> None:
+        """Remove the worktrees that a kill has left. Called once, at start."""
+        for project in list(self._store.state.projects.values()):
+            folder = self._find_scratch(project.id)
+            for left in await asyncio.to_thread(_list_folder, folder):
+                with suppress(SpinneyError):
+                    await remove_detached_worktree(Path(project.path), left)
+
+    def _find_scratch(self, project_id: str) -> Path:
+        return self._directories.landing / "scratch" / project_id
 
     async def find_branch(self, worktree: Worktree, base: str) -> Branch:
         """Return a worktree's branch as it would land in `base`.
@@ -241,7 +253,7 @@ class Lander:
             scratch = ScratchObjects(folder / "objects")
             await scratch.prepare(directories.common_dir)
             place = replace(
-                await self.make_place(root), environment=scratch.environment, sign=False
+                await self.make_place(project), environment=scratch.environment, sign=False
             )
             return await integrate(place, base.commit, branch.head, method, "Preview\n")
         finally:
@@ -280,3 +292,7 @@ def _refuse_conflicts(branch: Branch, base: BaseBranch, result: Integration) -> 
         )
     if result.commit == base.commit:
         raise SpinneyError(f"'{name}' has nothing that '{base.name}' lacks.", "conflict")
+
+
+def _list_folder(folder: Path) -> list[Path]:
+    return list(folder.glob("*"))

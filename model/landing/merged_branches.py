@@ -1,12 +1,15 @@
 """Keeps known which worktrees are merged; git runs only when a branch or its base moves."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final, get_args
 
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
+from model.base.paths import write_atomically
 from model.domain.landing import MergedBy
 from model.domain.resources import Worktree
 from model.git.branch_tips import read_branch_tips, resolve_base_tips
@@ -17,6 +20,8 @@ from model.store.store import Store
 
 _Heads = tuple[str, ...]
 """The commit of a branch, and those of its base."""
+
+_FILE: Final = "merged.json"
 
 _log = logging.getLogger(__name__)
 
@@ -41,21 +46,41 @@ class MergedBranches:
         self._scratch: dict[str, ScratchObjects] = {}
 
     async def run(self) -> None:
-        """Answer what is waiting until canceled, one worktree after the other."""
+        """Answer what is waiting until canceled, one worktree after the other.
+
+        The answers are saved, so that a start with hundreds of worktrees asks git for none.
+        """
+        known = await asyncio.to_thread(_read, self._folder / _FILE)
+        self._known = {**known, **self._known}
         while True:
             await self._has_work.wait()
             self._has_work.clear()
+            has_news = False
             while self._waiting:
                 worktree_id = next(iter(self._waiting))
                 status = self._waiting.pop(worktree_id)
                 worktree = self._store.state.worktrees.get(worktree_id)
-                if worktree is not None and status.commit:
+                if worktree is not None and status.commit and self._has_moved(worktree_id, status):
                     await self._refresh(worktree, status.commit, list(status.bases))
+                    has_news = True
+            if has_news:
+                await self._save()
+
+    def _has_moved(self, worktree_id: str, status: GitStatus) -> bool:
+        known = self._known.get(worktree_id)
+        return known is None or known[0] != (status.commit, *status.bases)
+
+    async def _save(self) -> None:
+        worktrees = self._store.state.worktrees
+        body = json.dumps({key: one for key, one in self._known.items() if key in worktrees})
+        try:
+            await asyncio.to_thread(_write, self._folder / _FILE, body)
+        except SpinneyError as error:
+            _log.debug("what is merged was not saved: %s", error.message)
 
     def note_status(self, worktree_id: str, status: GitStatus) -> None:
         """Take note of a worktree's status; it is examined soon if its heads have moved."""
-        known = self._known.get(worktree_id)
-        if status.commit and (known is None or known[0] != (status.commit, *status.bases)):
+        if status.commit:
             self._waiting[worktree_id] = status
             self._has_work.set()
 
@@ -113,3 +138,19 @@ class MergedBranches:
             raise OSError(f"{root} is no repository")
         await scratch.prepare(directories.common_dir)
         return scratch
+
+
+def _read(path: Path) -> dict[str, tuple[_Heads, Merged | None]]:
+    try:
+        saved = json.loads(path.read_bytes())
+        return {
+            str(key): (tuple(map(str, heads)), merged if merged in get_args(Merged) else None)
+            for key, (heads, merged) in saved.items()
+        }
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _write(path: Path, body: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_atomically(path, body.encode())

@@ -82,6 +82,7 @@ class LandingServices:
         await asyncio.gather(*self._looking, return_exceptions=True)
 
     async def _recover(self) -> None:
+        await self.lander.recover()
         await self.moves.recover()
         await self.trains.recover()
 

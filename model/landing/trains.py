@@ -284,7 +284,7 @@ class Trains:
                 green[branch.worktree.id] = check.tree
         return TrainPlan(
             project=project,
-            place=await self._lander.make_place(Path(project.path)),
+            place=await self._lander.make_place(project),
             messages={
                 branch.worktree.id: await self._lander.suggest(branch, base, project, train.method)
                 for branch in branches

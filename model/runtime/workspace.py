@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from model import worktrees
 from model.agents.catalog import Catalog
@@ -46,6 +46,7 @@ from model.preferences.schema import Preferences
 from model.reviewing.code_reviews import CodeReviews
 from model.reviewing.comparisons import Comparisons
 from model.reviewing.verdicts import Verdicts
+from model.runtime.http_server import HttpServer
 from model.runtime.launch import LayeredLaunchResolver
 from model.scripts.runner import ScriptRunner
 from model.scripts.shell_commands import ShellCommands
@@ -74,22 +75,6 @@ IN_USE_PERIOD = 14 * 24 * 3600.0
 """Seconds for which an agent counts as in use after its last session was used."""
 
 _log = logging.getLogger(__name__)
-
-
-class HttpServer(Protocol):
-    """The server as the model sees it; the entry point provides the implementation."""
-
-    def status(self) -> dict[str, Any]:
-        """Return `{running, base_url, port, localhost_only, token_required}`, without the token."""
-        ...
-
-    async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
-        """Start listening. Raises `SpinneyError`, for example if the port is in use."""
-        ...
-
-    async def stop(self) -> None:
-        """Close the listener and all connections."""
-        ...
 
 
 class Workspace:
