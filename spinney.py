@@ -385,6 +385,8 @@ _COMMANDS = {
     "export": _export,
     "recover": _find_in_module("recover"),
     "undo": _find_in_module("undo"),
+    "land": _find_in_module("land"),
+    "prune": _find_in_module("prune"),
     "why": _find_in_module("why"),
     "conflicts": _find_in_module("conflicts"),
     "completion": _completion,

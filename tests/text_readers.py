@@ -223,6 +223,7 @@ OTHERS: Final = {
     "model/store/backups.py: _NAME": "names in Spinney's own directory",
     "model/backends/opencode/requests.py: _reply": "a person's answer; each comma is met once",
     "model/client/address.py: parse_address": "one address on the person's own command line",
+    "model/cli/parser.py: _days": "the person's own command line",
     "model/cli/parser.py: _number": "the person's own command line",
     "model/cli/parser.py: _port": "the person's own command line",
     "model/cli/parser.py: _token": "the person's own command line",

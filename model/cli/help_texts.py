@@ -11,6 +11,8 @@ examples:
   spinney call list_projects   run one command of the running Spinney
   spinney recover              list deleted worktrees, and bring them back
   spinney undo                 undo the last turn of the agent in this worktree
+  spinney land                 bring the worktree of this directory into its base branch
+  spinney prune                list worktrees that nobody needs, with their sizes
   spinney why app.py:12        show which turn wrote a line, and its prompt
   spinney conflicts            list worktrees that are heading for a conflict
   spinney doctor               show what is installed, what is missing and how to fix it
@@ -80,6 +82,31 @@ examples:
 
 Changes that others made since stay. A file whose same lines were changed since needs --keep or
 --before. With --json, and without --yes, only the preview is printed. Exit code 1: not confirmed.
+"""
+
+LAND_EXAMPLES = """\
+examples:
+  spinney land                               the worktree of this directory, after a question
+  spinney land parser --method squash --yes  without being asked
+  spinney land --undo                        take the newest landing of this project back
+  spinney land --train parser tail docs      several, each checked on top of those before
+
+What would happen is shown first. The base branch moves beside all checkouts; one in which it is
+checked out follows if it is clean. With --json, and without --yes, only the preview is printed, or
+a train runs and does not land. A train lands with --yes only if every worktree is ready.
+Exit code 1: refused, not confirmed, or not all landed.
+"""
+
+PRUNE_EXAMPLES = """\
+examples:
+  spinney prune                            what would go, what stays and why; changes nothing
+  spinney prune --delete                   delete those that are merged, after a question
+  spinney prune --older-than 30 --archive  those not used for 30 days, merged or not
+  spinney prune --project alpha --json     the list as JSON
+
+A worktree with uncommitted files, commits that are nowhere else or a session at work always stays.
+Without --merged and --older-than, those go that are merged. Each deleted worktree has a recovery
+point: spinney recover.
 """
 
 WHY_EXAMPLES = """\

@@ -21,7 +21,9 @@ from model.cli.help_texts import (
     EVENTS_EXAMPLES,
     EXAMPLES,
     EXPORT_NOTES,
+    LAND_EXAMPLES,
     OPEN_NOTES,
+    PRUNE_EXAMPLES,
     RECOVER_EXAMPLES,
     SERVE_EXAMPLES,
     STOP_NOTES,
@@ -146,6 +148,12 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _days(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,5}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of days")
+    return int(text)
+
+
 def build_parser() -> Parser:
     """The parser, from which shell completion is generated too."""
     parser = Parser(
@@ -217,6 +225,8 @@ def build_parser() -> Parser:
     )
     _add_recover(add("recover", "bring deleted worktrees and lost files back", RECOVER_EXAMPLES))
     _add_undo(add("undo", "undo a turn of an agent: its changes, the conversation", UNDO_EXAMPLES))
+    _add_land(add("land", "bring a worktree into its base branch", LAND_EXAMPLES))
+    _add_prune(add("prune", "archive or delete worktrees that nobody needs", PRUNE_EXAMPLES))
     why = add("why", "explain why a line is there", WHY_EXAMPLES)
     why.add_argument("place", metavar="FILE:LINE", help="a file of a worktree, and a line")
     why.add_argument("--json", action="store_true", help="print it as JSON")
@@ -287,6 +297,57 @@ def _add_undo(undo: Parser) -> None:
     undo.add_argument("--yes", action="store_true", help="do not ask")
     undo.add_argument("--redo", action="store_true", help="take an undo back")
     undo.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def _add_land(land: Parser) -> None:
+    land.add_argument(
+        "worktree",
+        nargs="?",
+        metavar="WORKTREE",
+        help="its name, branch or the beginning of its id; by default the one of this directory",
+    )
+    land.add_argument(
+        "--method",
+        choices=["merge", "squash", "rebase"],
+        help="how; by default as the project or the preferences say",
+    )
+    land.add_argument(
+        "--after",
+        choices=["keep", "archive", "delete"],
+        help="what becomes of the worktree; by default as the preferences say",
+    )
+    land.add_argument("--message", metavar="TEXT", help="the message of the merge or squash commit")
+    land.add_argument(
+        "--ignore-check",
+        action="store_true",
+        help="land although the check did not pass; a train runs no check",
+    )
+    what = land.add_mutually_exclusive_group()
+    what.add_argument("--undo", action="store_true", help="take the newest landing back")
+    what.add_argument(
+        "--train",
+        nargs="+",
+        metavar="WORKTREE",
+        help="bring several in, each on top of the one before, and check after each",
+    )
+    land.add_argument("--yes", action="store_true", help="do not ask")
+    land.add_argument("--json", action="store_true", help="print it as JSON")
+
+
+def _add_prune(prune: Parser) -> None:
+    prune.add_argument("--project", metavar="PROJECT", help="the name of a project; by default all")
+    prune.add_argument("--merged", action="store_true", help="only those that are merged")
+    prune.add_argument(
+        "--older-than", type=_days, metavar="DAYS", help="only those not used for so many days"
+    )
+    action = prune.add_mutually_exclusive_group()
+    for name, text in (
+        ("archive", "archive those that go; their files stay"),
+        ("delete", "delete those that go, with directories and branches"),
+    ):
+        action.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=text)
+    prune.add_argument("--yes", action="store_true", help="do not ask")
+    prune.add_argument("--json", action="store_true", help="print it as JSON")
 
 
 def _add_serve(serve: Parser) -> None:

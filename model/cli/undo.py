@@ -1,6 +1,5 @@
 """`spinney undo`: show what an undo of a turn would do, ask, and undo or redo it."""
 
-import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any, Final
@@ -9,7 +8,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
-from model.cli.choices import choose, list_all_worktrees
+from model.cli.choices import choose, confirm, list_all_worktrees
 from model.cli.quick_call import request_here
 
 _ACTIONS: Final = {
@@ -46,7 +45,7 @@ def undo(options: Namespace) -> int:
         return 0
     if not options.json:
         write_output("".join(f"{line}\n" for line in _describe(turn, what, preview, choices)))
-    if not options.yes and not _confirms(options):
+    if not options.yes and not confirm(options, "Undo?", "undo"):
         return 1
     result = request_here("undo_turn", turnId=turn["turn_id"], what=what, choices=choices)
     _report(result, f"Undone: {count(len(result['turns']), 'turn')}", options)
@@ -127,14 +126,6 @@ def _describe(
             fate = "kept: others changed it, too"
         lines.append(f"  {clean_line(file['path'])}: {fate}")
     return lines
-
-
-def _confirms(options: Namespace) -> bool:
-    if not sys.stdin.isatty():
-        options.parser.error("add --yes to undo without being asked")
-    write_output("Undo? [y/N] ")
-    sys.stdout.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _report(result: dict[str, Any], text: str, options: Namespace) -> None:

@@ -1,0 +1,149 @@
+"""`spinney land`: show what landing a worktree would do, ask, and land it; undo; trains."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from model.base.errors import SpinneyError
+from model.base.plural import count
+from model.base.standard_streams import write_json, write_output
+from model.base.text import clean_line
+from model.cli.choices import Json, choose, confirm, list_all_worktrees
+from model.cli.quick_call import request_here
+from model.cli.train import run_train
+
+_SHORT: Final = 7
+"""Characters of a commit's id that are printed."""
+
+
+def land(options: Namespace) -> int:
+    """Run what the command line asks for; returns the exit code, 1 if it was not confirmed."""
+    if options.undo:
+        return _undo(options)
+    if options.train:
+        worktrees = [_find_worktree(name) for name in options.train]
+        return run_train(worktrees, options, lambda landing: _report(landing, options))
+    worktree = _find_worktree(options.worktree)
+    method = {"method": options.method} if options.method else {}
+    preview = request_here("preview_landing", worktreeId=worktree["id"], **method)
+    if options.json and not options.yes:
+        write_json(preview)
+        return 0
+    if not options.json:
+        write_output("".join(f"{line}\n" for line in _describe(worktree, preview, options)))
+    if preview["problem"] and not (options.ignore_check and _is_only_the_check(preview)):
+        hint = " Add --ignore-check to land anyway." if _is_only_the_check(preview) else ""
+        raise SpinneyError(f"{clean_line(preview['problem'])}{hint}", "conflict")
+    if not options.yes and not confirm(options, "Land?", "land"):
+        return 1
+    given = {"message": options.message, "after": options.after}
+    landing = request_here(
+        "land_worktree",
+        worktreeId=worktree["id"],
+        baseCommit=preview["base_commit"],
+        method=preview["method"],
+        ignoreCheck=options.ignore_check,
+        **{name: value for name, value in given.items() if value is not None},
+    )
+    _report(landing, options)
+    return 0
+
+
+def _find_worktree(wanted: str | None) -> Json:
+    """Return the worktree with this name, branch or beginning of an id; by default the one that
+    the current directory is in.
+    """
+    worktrees = list_all_worktrees()
+    if wanted is not None:
+        found = [
+            tree
+            for tree in worktrees
+            if wanted in (tree["name"], tree["branch"]) or tree["id"].startswith(wanted)
+        ]
+        return choose(found, "worktree", wanted, "Give the beginning of its id.")
+    here = Path.cwd().resolve()
+    inside = [tree for tree in worktrees if here.is_relative_to(Path(tree["path"]).resolve())]
+    if not inside:
+        raise SpinneyError(
+            "This directory is in no worktree of Spinney. Name one, or go to its directory.",
+            "not_found",
+        )
+    return max(inside, key=lambda tree: len(tree["path"]))
+
+
+def _is_only_the_check(preview: Json) -> bool:
+    """Whether nothing but the check can be what speaks against landing."""
+    check = preview["check"]
+    is_green = check["status"] == "passed" and not check["is_stale"]
+    return check["has_script"] and not is_green and not preview["conflicts"]
+
+
+def _describe(worktree: Json, preview: Json, options: Namespace) -> Iterator[str]:
+    name, base = clean_line(worktree["name"]), clean_line(preview["base"])
+    commits, files = count(preview["commits"], "commit"), count(preview["files"], "file")
+    yield f"{name} → {base} ({preview['method']}): {commits}, {files}, " + (
+        f"+{preview['added']} −{preview['removed']}"
+    )
+    for path in preview["conflicts"]:
+        yield f"  in conflict: {clean_line(path)}"
+    check = preview["check"]
+    if check["has_script"]:
+        stale = ", but files have changed since" if check["is_stale"] else ""
+        yield f"Check: {'not run' if check['status'] == 'none' else check['status']}{stale}"
+    if preview["checked_out_in"]:
+        yield f"{base} is checked out in {clean_line(preview['checked_out_in'])}, which follows."
+    after = options.after or preview["after"]
+    if after != "keep":
+        yield f"Afterwards: {after} the worktree"
+    message = options.message or preview["message"]
+    yield from (f"  {clean_line(line)}" for line in message.splitlines())
+
+
+def _report(landing: Json, options: Namespace) -> None:
+    if options.json:
+        write_json(landing)
+        return
+    base, number = clean_line(landing["base"]), len(landing["worktree_ids"])
+    lines = [
+        f"Landed {count(number, 'worktree')} in {base}: "
+        f"{landing['before'][:_SHORT]}..{landing['after'][:_SHORT]}",
+        *map(clean_line, landing["notes"]),
+        "Take it back with: spinney land --undo",
+    ]
+    write_output("".join(f"{line}\n" for line in lines))
+
+
+def _undo(options: Namespace) -> int:
+    """Take the newest landing of a project back."""
+    project = _find_project(options.worktree)
+    landings = request_here("list_landings", projectId=project["id"])
+    landing = next((one for one in landings if one["undone_at"] is None), None)
+    if landing is None:
+        raise SpinneyError(
+            f"Nothing has landed in '{clean_line(project['name'])}' that can be taken back.",
+            "not_found",
+        )
+    base = clean_line(landing["base"])
+    if not options.json:
+        what = count(len(landing["worktree_ids"]), "worktree")
+        write_output(f"Take back: {what} in {base}; it returns to {landing['before'][:_SHORT]}\n")
+    if not options.yes and not confirm(options, "Take it back?", "take it back"):
+        return 1
+    undone = request_here("undo_landing", landingId=landing["id"])
+    if options.json:
+        write_json(undone)
+        return 0
+    lines = [f"{base} is at {undone['before'][:_SHORT]} again", *map(clean_line, undone["notes"])]
+    write_output("".join(f"{line}\n" for line in lines))
+    return 0
+
+
+def _find_project(wanted: str | None) -> dict[str, Any]:
+    """Return the project of the given worktree, or else of the current directory."""
+    projects = {one["id"]: one for one in request_here("list_projects") if not one["is_folder"]}
+    here = Path.cwd().resolve()
+    inside = [one for one in projects.values() if here.is_relative_to(Path(one["path"]).resolve())]
+    if wanted is None and inside:
+        return dict(max(inside, key=lambda one: len(one["path"])))
+    return dict(projects[_find_worktree(wanted)["project_id"]])
