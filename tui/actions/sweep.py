@@ -41,7 +41,7 @@ async def archive(screen: "SweepScreen") -> None:
     if running := _names(row for row in rows if row.is_running):
         lines.append(f"Sessions are at work in {running}; they are stopped.")
     if await screen.desk.ask(Confirm("Archive worktrees", "\n".join(lines), "archive")):
-        force = any(row.is_running for row in rows)
+        force = any(map(loses_anything, rows))
         await _sweep(screen, rows, "archive", force=force)
 
 

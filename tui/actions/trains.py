@@ -57,7 +57,7 @@ async def put_together(
         return
     has_check = any(row.check.has_script for row in rows)
     base = clean_line(rows[0].base)
-    method = desk.state.preferences.landing_method
+    method = project.landing_method or desk.state.preferences.landing_method
     plan = await desk.ask(NewTrain(rows, taken, method, has_check=has_check, base=base))
     if plan is None:
         return
