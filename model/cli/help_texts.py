@@ -12,7 +12,7 @@ examples:
   spinney recover              list deleted worktrees, and bring them back
   spinney undo                 undo the last turn of the agent in this worktree
   spinney land                 bring the worktree of this directory into its base branch
-  spinney prune                list worktrees that nobody needs, with their sizes
+  spinney prune                list worktrees that are no longer needed, with their sizes
   spinney why app.py:12        show which turn wrote a line, and its prompt
   spinney conflicts            list worktrees that are heading for a conflict
   spinney doctor               show what is installed, what is missing and how to fix it

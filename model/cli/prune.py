@@ -1,4 +1,4 @@
-"""`spinney prune`: list what worktrees take on disk; archive or delete those nobody needs."""
+"""`spinney prune`: list what worktrees take on disk; archive or delete those no longer needed."""
 
 import time
 from argparse import Namespace
