@@ -226,7 +226,7 @@ def build_parser() -> Parser:
     _add_recover(add("recover", "bring deleted worktrees and lost files back", RECOVER_EXAMPLES))
     _add_undo(add("undo", "undo a turn of an agent: its changes, the conversation", UNDO_EXAMPLES))
     _add_land(add("land", "bring a worktree into its base branch", LAND_EXAMPLES))
-    _add_prune(add("prune", "archive or delete worktrees that are no longer needed", PRUNE_EXAMPLES))
+    _add_prune(add("prune", "archive or delete worktrees no longer needed", PRUNE_EXAMPLES))
     why = add("why", "explain why a line is there", WHY_EXAMPLES)
     why.add_argument("place", metavar="FILE:LINE", help="a file of a worktree, and a line")
     why.add_argument("--json", action="store_true", help="print it as JSON")
