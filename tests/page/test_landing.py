@@ -141,3 +141,51 @@ async def test_what_keeps_a_worktree_from_landing_is_sent_to_its_session(
     await expect(page.get_by_text("Sent to 'Count pears'.")).to_be_visible()
     messages = (await client.call("get_messages", sessionId=session["id"]))["messages"]
     assert messages[0]["content"][0]["text"] == "/demo say seen"
+
+
+async def test_a_train_is_ordered_stops_at_a_red_check_and_lands_what_is_ready(
+    client: Socket, open_page: OpenPage, orchard: Any, repository: Path
+) -> None:
+    for name in ("pears", "plums", "quinces"):
+        more = {"broken": "yes\n"} if name == "plums" else {}
+        await add_branch(client, orchard, name, **{f"{name}_txt": "two\n"}, **more)
+    page = await open_page()
+    await open_desk(client, page, orchard)
+    await page.get_by_role("checkbox", name="all").check()
+    await button(page, "Land as a train…").click()
+    rows = dialog(page).locator(".order li")
+    await button(dialog(page), "Leave plums out").click()
+    await expect(rows).to_have_count(2)
+    await button(dialog(page), "Cancel").click()
+    await button(page, "Land as a train…").click()
+    await expect(rows).to_have_count(3)
+    for name in ("quinces", "pears"):
+        row_of = rows.filter(has_text=name)
+        await row_of.drag_to(rows.first)
+        await expect(rows.first).to_contain_text(name)
+    await button(dialog(page), "Move plums up").focus()
+    up = button(dialog(page), "Move plums up")
+    down = button(dialog(page), "Move plums down")
+    await expect(rows.last).to_contain_text("plums")
+    await up.press("Enter")
+    await down.press("Enter")
+    await button(dialog(page), "Start").click()
+
+    train = page.get_by_role("region", name="Train")
+    await expect(train).to_contain_text("2 of 3 worktrees ready")
+    await expect(train.locator(".car")).to_have_text(
+        [re.compile("pears ready"), re.compile("quinces ready"), re.compile("plums failed")]
+    )
+    assert log(repository).startswith("Change spinney.json\n")
+    await button(train, "Send to a session…").click()
+    await expect(dialog(page).get_by_role("textbox")).to_have_value(
+        re.compile("check", re.IGNORECASE)
+    )
+    await button(dialog(page), "Cancel").click()
+    await button(train, "Land 2 …").click()
+    await button(dialog(page), "Land").click()
+    await expect(train).to_contain_text("2 worktrees landed on 'main'.")
+    assert "Change quinces.txt" in log(repository)
+    assert "plums" not in log(repository)
+    await button(train, "Close").click()
+    await expect(train).to_be_hidden()

@@ -50,16 +50,12 @@ function showMissingCheck(app, projectId, dialog) {
 /** Send what keeps a worktree from landing to one of its sessions; the text can be changed before. @param {App} app @param {string} id */
 export async function sendProblem(app, id) {
   const written = await app.run("write_landing_message", { worktreeId: id });
-  if (written) await sendText(app, id, written.message);
-}
-
-/** Send a text to a session of a worktree; it can be changed before. @param {App} app @param {string} id @param {string} text */
-export async function sendText(app, id, text) {
+  if (!written) return;
   const picker = sessionPicker(app, id);
   const worktree = app.state.worktrees.get(id);
   await ask(`Send to a session of ${worktree?.name ?? "the worktree"}`, {
     label: "Send",
-    value: text,
+    value: written.message,
     rows: 10,
     more: [make("label.fields", make("span.hint", "Session"), picker.element), make("p.hint", make("a", "See the conflicts to come", { href: hashFor("conflicts", worktree?.project_id ?? "", { worktree: id }) }))],
     submit: async (message) => {
