@@ -57,7 +57,7 @@ export function loopSwitch(view) {
     const loop = shown.pull_request_loop;
     toggle.checked = Boolean(loop);
     if (loop && document.activeElement !== limit) limit.value = String(loop.limit);
-    const used = loop ? `Did so ${loop.used} of ${pluralize(loop.limit, "time")}.${loop.used >= loop.limit ? " It waits for you: switch it on again to go on." : ""}` : "";
+    const used = loop ? `Did so ${loop.used} of ${pluralize(loop.limit, "time")}.${loop.waits ? " There is more to do, but it waits for you: switch it off and on again to go on." : ""}` : "";
     if (state.textContent !== used) state.textContent = used;
   };
   draw();
