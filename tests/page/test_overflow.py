@@ -105,6 +105,8 @@ async def test_no_view_scrolls_sideways(
         "diff": session["worktree_id"],
         "project": project["id"],
         "conflicts": project["id"],
+        "landing": project["id"],
+        "pull-request": session["worktree_id"],
     }
     overflows = {}
     for view in VIEWS:

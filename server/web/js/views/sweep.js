@@ -176,7 +176,7 @@ class Sweep {
     const size = rows.reduce((sum, row) => sum + (row.size ?? 0), 0);
     this.actions.hidden = rows.length === 0;
     patchChildren(this.actions, [
-      make("span", `${rows.length} selected${size ? `, ${formatSize(size)}` : ""}`),
+      make("span", `${rows.length} selected`, size > 0 && make("span.wide-label", `, ${formatSize(size)}`)),
       ...(rows.some((row) => !row.archived) ? [button([icon("archive"), "Archive…"], () => this.#sweep("archive"))] : []),
       button([icon("trash"), "Delete…"], () => this.#sweep("delete"), ".danger"),
     ]);
