@@ -39,7 +39,7 @@ export function landingRow(desk, row, isSelected, old) {
   box.checked = isSelected;
   box.ariaLabel = `Select ${row.name}`;
   element.classList.toggle("selected", isSelected);
-  patchChildren(what, [make("h3", make("a", row.name, { href: hashFor("worktree", id) })), make("p.hint", `${row.branch === row.name ? "" : `${row.branch} `}→ ${row.base}`)]);
+  patchChildren(what, [make("h2", make("a", row.name, { href: hashFor("worktree", id) })), make("p.hint", `${row.branch === row.name ? "" : `${row.branch} `}→ ${row.base}`)]);
   patchChildren(facts, factsOf(desk, row));
   patchChildren(next, nextParts(desk, row));
   return element;

@@ -74,7 +74,7 @@ function noteOf(pr, isWaiting) {
   if (pr.phase === "merged") return `It was merged into '${pr.base}'.`;
   if (pr.phase === "closed") return "It was closed without being merged.";
   if (pr.phase === "queued") return `It is in the merge queue of '${pr.base}'.`;
-  if (isWaiting) return `It will be merged by ${pr.auto_merge} once checks and reviews allow. ${pr.merge_note}`.trim();
+  if (isWaiting) return `It will be merged (${pr.auto_merge}) once checks and reviews allow. ${pr.merge_note}`.trim();
   return pr.merge_note || (pr.can_merge ? `It can be merged into '${pr.base}'.` : "It cannot be merged now.");
 }
 

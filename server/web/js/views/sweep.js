@@ -137,7 +137,7 @@ class Sweep {
     if (!old) box.onchange = () => this.#select(id, box.checked);
     element.classList.toggle("selected", this.#selected.has(id));
     const project = this.projectId ? "" : `${this.app.state.projects.get(row.project_id)?.name ?? ""} ▸ `;
-    patchChildren(what, [make("h3", row.archived ? row.name : make("a", row.name, { href: hashFor("worktree", id) })), make("p.hint", `${project}${row.branch} · used `, ageElement(row.last_used_at), row.last_used_at ? " ago" : "")]);
+    patchChildren(what, [make("h2", row.archived ? row.name : make("a", row.name, { href: hashFor("worktree", id) })), make("p.hint", `${project}${row.branch} · used `, ageElement(row.last_used_at), row.last_used_at ? " ago" : "")]);
     patchChildren(facts, factsOf(row));
     size.textContent = row.size === null ? "…" : formatSize(row.size);
     return element;
