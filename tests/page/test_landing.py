@@ -189,3 +189,29 @@ async def test_a_train_is_ordered_stops_at_a_red_check_and_lands_what_is_ready(
     assert "plums" not in log(repository)
     await button(train, "Close").click()
     await expect(train).to_be_hidden()
+
+
+async def test_the_sweep_deletes_what_is_merged_and_leaves_the_rest_alone(
+    client: Socket, open_page: OpenPage, orchard: Any, repository: Path
+) -> None:
+    await add_branch(client, orchard, "pears", pears_txt="two\n")
+    plums = await add_branch(client, orchard, "plums", plums_txt="two\n")
+    plums.write("more.txt", "not committed\n")
+    WorkTree("", repository).git("merge", "--quiet", "pears")
+    page = await open_page("/sweep", screen=PHONE)
+    rows = page.locator(".sweep-row")
+    await expect(rows.filter(has_text="pears")).to_contain_text("merged")
+    await expect(rows.filter(has_text="plums")).to_contain_text("1 not committed")
+    await button(page, "Select what can go without loss").tap()
+    await expect(page.get_by_role("checkbox", name="Select pears")).to_be_checked()
+    await expect(page.get_by_role("checkbox", name="Select plums")).not_to_be_checked()
+    await page.get_by_role("checkbox", name="all").tap()
+    await button(page, "Delete…").tap()
+    await expect(dialog(page)).to_contain_text("plums: 1 uncommitted file, 1 commit that nothing")
+    await button(dialog(page), "Delete").tap()
+    results = page.get_by_role("list", name="Results")
+    await expect(results.locator("li")).to_have_count(2)
+    await expect(rows).to_have_count(1)
+    assert plums.read("more.txt") == "not committed\n"
+    await button(results, "Restore pears").tap()
+    await expect(page.locator("#title")).to_have_text("pears")

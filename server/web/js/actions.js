@@ -54,10 +54,10 @@ const ACTIONS = [
   { id: "new_folder", title: "New folder for projects", do: (app) => import("./views/project_actions.js").then((module) => module.newFolder(app, null)) },
   { id: "project_settings", needs: "project", do: (app, { project }) => import("./views/project_settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
   { id: "show_conflicts", needs: "project", do: (app, { project, worktree }) => app.go("conflicts", project?.id, worktree && { worktree: worktree.id }) },
-  { id: "show_landing", title: "Landing: bring worktrees into the base branch", needs: "project", do: (app, { project }) => app.go("landing", project?.id) },
-  { id: "land", title: "Land the worktree", needs: "worktree", do: (app, { worktree }) => import("./views/landing_form.js").then((module) => module.landingForm(app, worktree?.id ?? "")) },
+  { id: "show_landing", keys: "alt+l", do: (app, context) => app.go("landing", idOfProject(context)) },
+  { id: "land", needs: "worktree", do: (app, { worktree }) => import("./views/landing_form.js").then((module) => module.landingForm(app, worktree?.id ?? "")) },
   { id: "check", title: "Check of the worktree: run, output", needs: "worktree", do: (app, { worktree }) => import("./views/landing_check.js").then((module) => module.showCheck(app, worktree?.id ?? "")) },
-  { id: "show_sweep", title: "Sweep: sizes, archive and delete worktrees", do: (app, { project }) => app.go("sweep", project && !project.is_folder ? project.id : "") },
+  { id: "show_sweep", do: (app, context) => app.go("sweep", idOfProject(context)) },
   { id: "show_archive", keys: "f8", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", do: (app) => app.go("preferences") },
   { id: "server", do: (app) => app.go("server") },
@@ -67,6 +67,9 @@ const ACTIONS = [
 /** Register the table for everything that lists or performs actions. */
 export const registerActions = () =>
   register(ACTIONS.map((action) => ({ title: TITLES[/** @type {keyof typeof TITLES} */ (action.id)] ?? action.id, ...action })));
+
+/** The project of the current view; "" in a folder, or without one. @param {Context} context */
+const idOfProject = ({ project }) => (project?.is_folder ? "" : (project?.id ?? ""));
 
 /** @param {App} app @param {Context} context @param {"path" | "clone"} kind */
 async function addProject(app, { project }, kind) {

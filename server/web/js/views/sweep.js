@@ -149,7 +149,7 @@ class Sweep {
       const worktree = await this.app.run("restore_worktree", { recoveryId });
       if (worktree) this.app.go("worktree", worktree.id);
     };
-    return make("li", icon(ok ? "check" : "warning"), make(ok ? "span.grow" : "span.grow.bad", make("b", name), ` ${message}`), recoveryId && button([icon("restore"), "Restore"], restore, ".quiet", { "aria-label": `Restore ${name}` }));
+    return make("li", icon(ok ? "check" : "warning"), make(ok ? "span.grow" : "span.grow.bad", !message.startsWith(`'${name}'`) && make("b", `${name}: `), message), recoveryId && button([icon("restore"), "Restore"], restore, ".quiet", { "aria-label": `Restore ${name}` }));
   }
 
   // Selection --------------------------------------------------------------------------------------
