@@ -198,21 +198,21 @@ class Sweep {
   }
 }
 
-/** Whether nothing is lost with a worktree. @param {SweepRow} row */
-const isSafe = (row) => Boolean(row.merged) && !row.uncommitted && !row.unpushed && !row.is_running;
-
 /** What deleting a worktree would lose. @param {SweepRow} row */
-const lossesOf = ({ uncommitted, unpushed, is_running: isRunning }) =>
-  [isRunning && "a session is at work", uncommitted > 0 && pluralize(uncommitted, "uncommitted file"), unpushed > 0 && `${pluralize(unpushed, "commit")} that nothing else has`].filter((each) => typeof each === "string");
+const lossesOf = ({ uncommitted, unpushed, merged, is_running: isRunning }) =>
+  [isRunning && "a session or script is at work", uncommitted > 0 && pluralize(uncommitted, "uncommitted file"), unpushed > 0 && !merged && `${pluralize(unpushed, "commit")} that nothing else has`].filter((each) => typeof each === "string");
+
+/** Whether nothing is lost with a worktree. @param {SweepRow} row */
+const isSafe = (row) => Boolean(row.merged) && !lossesOf(row).length;
 
 /** @param {SweepRow} row @returns {HTMLElement[]} */
 function factsOf(row) {
   return [
     row.merged ? make("span.badge.new", MERGED_WORDS[row.merged] ?? "merged") : make("span.badge", "not merged"),
     row.archived && make("span.badge", "archived"),
-    row.is_running && make("span.badge.waiting", "a session is at work"),
+    row.is_running && make("span.badge.waiting", "at work"),
     row.uncommitted > 0 && make("span.bad", `${row.uncommitted} not committed`),
-    row.unpushed > 0 && make("span.bad", `${row.unpushed} not pushed`),
+    row.unpushed > 0 && !row.merged && make("span.bad", `${pluralize(row.unpushed, "commit")} nowhere else`),
     row.adopted && make("span.badge", "created outside Spinney"),
   ].filter((part) => part instanceof HTMLElement);
 }
