@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
-from model.commands.sessions import create_session, send_chat_message
+from model.commands.sessions import create_session, deliver_message
 from model.domain.resources import SessionMessage
 from model.preferences.schema import PromptKey
 from model.worktrees import require_worktree
@@ -23,13 +23,13 @@ async def send_to_session(
     """Send `text` to a session of a worktree, and return to which.
 
     Without `session_id` it goes to the session that was used last, or to a new one that may change
-    files, with the agent of the magic prompt `prompt`. Raises `SpinneyError` if the given session
-    belongs to another worktree.
+    files, with the agent of the magic prompt `prompt`. No branch is named after it. Raises
+    `SpinneyError` if the given session belongs to another worktree.
     """
     chosen = session_id or await _choose_session(workspace, worktree_id, prompt)
     if session_in(workspace.store.state, chosen).worktree_id != worktree_id:
         raise SpinneyError("This session belongs to another worktree. Choose one of this worktree.")
-    sent = await send_chat_message(workspace, chosen, text)
+    sent = await deliver_message(workspace, chosen, text)
     return SessionMessage(
         session_id=chosen,
         message_id=sent.message_id,

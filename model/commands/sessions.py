@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -231,20 +232,33 @@ async def send_chat_message(
     before = session_in(workspace.store.state, session_id)
     is_first = not workspace.store.state.queued.get(session_id)
     client_id = str(message_id) if message_id else None
-
-    async def context() -> Path | None:
-        await workspace.scripts.wait_until_setup_known(before.worktree_id)
-        now = session_in(workspace.store.state, session_id)
-        return None if now.has_context else await workspace.contexts.find_file(now.worktree_id)
-
-    sent = await workspace.chats.send(
-        session_id, message, files or (), images or (), client_id, context
+    sent = await deliver_message(
+        workspace, session_id, message, files or (), images or (), client_id
     )
     if is_first and workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
     if is_first and workspace.branch_naming.should_name(before, message):
         workspace.run_in_background(workspace.branch_naming.name(before.worktree_id, message))
     return sent
+
+
+async def deliver_message(
+    workspace: "Workspace",
+    session_id: str,
+    message: str,
+    files: Sequence[str] = (),
+    images: Sequence[str] = (),
+    message_id: str | None = None,
+) -> SentMessage:
+    """Send a message with the context of its worktree; nothing is named after it."""
+    worktree_id = session_in(workspace.store.state, session_id).worktree_id
+
+    async def context() -> Path | None:
+        await workspace.scripts.wait_until_setup_known(worktree_id)
+        now = session_in(workspace.store.state, session_id)
+        return None if now.has_context else await workspace.contexts.find_file(now.worktree_id)
+
+    return await workspace.chats.send(session_id, message, files, images, message_id, context)
 
 
 @implements(api.add_image)

@@ -81,7 +81,7 @@ class Writer:
         worktree: Worktree,
         material: Mapping[str, str],
         tags: Sequence[str],
-        timeout: float = TIMEOUT,
+        timeout: float | None = None,
     ) -> dict[str, str]:
         """Let the prompt's agent write the parts of a text, such as `title` and `body`.
 
@@ -90,7 +90,8 @@ class Writer:
             worktree: The working directory of the agent's program.
             material: What to write about, by tag; empty texts are omitted.
             tags: The tags of the answer, in order.
-            timeout: Seconds from starting the program to the end of its answer.
+            timeout: Seconds from starting the program to the end of its answer, by default
+                `TIMEOUT`.
 
         Raises:
             InvalidAnswerError: The agent answered in another form.
@@ -100,7 +101,8 @@ class Writer:
         project = self._store.state.projects.get(worktree.project_id)
         task = write_task(key, preferences, describe_place(project, worktree))
         text = build_prompt(task, material, tags, clean_line(preferences.ai_language))
-        answer = await self._ask(key, worktree, text.replace("@", f"{_WORD_JOINER}@"), timeout)
+        masked = text.replace("@", f"{_WORD_JOINER}@")
+        answer = await self._ask(key, worktree, masked, timeout or TIMEOUT)
         return _parse_answer(answer.replace(_WORD_JOINER, ""), tags)
 
     async def close(self) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 from textual.pilot import Pilot
 
 from model.api.changes import ChangedFile, Changes, DiscardedFile, FileDiff
+from model.api.code_reviews import ReviewState, ViewedFile
+from model.domain.landing import ReviewProgress
 from tests.tui.builders import a_changed_file, a_project, a_session, a_state, a_worktree
 from tests.tui.fake_client import FakeClient
 from tests.tui.waiting import until
@@ -72,7 +74,14 @@ class FakeWorktree:
         self.operation: str | None = None
         resources = [a_project(), a_worktree(), *state.get("sessions", [a_session()])]
         self.client = FakeClient(a_state(*resources))
-        self.client.answers |= {"list_changed_files": self._list, "get_file_diff": self._diff}
+        self.viewed: dict[tuple[str, str], str] = {}
+        """The text with which files were marked as viewed, by path and side."""
+        self.client.answers |= {
+            "list_changed_files": self._list,
+            "get_file_diff": self._diff,
+            "get_review": self._review,
+            "mark_viewed": self._mark_viewed,
+        }
         for name in ("stage_changes", "unstage_changes"):
             self.client.answers[name] = lambda given: None
         self.client.answers["discard_changes"] = lambda given: DiscardedFile(
@@ -87,6 +96,20 @@ class FakeWorktree:
         text = self.texts[given["path"]]
         names = [f"h{n}" for n in range(text.count("\n@@ "))]
         return FileDiff(path=given["path"], text=text, digest=str(hash(text)), hunks=names)
+
+    def _review(self, given: dict[str, Any]) -> ReviewState:
+        viewed = [
+            ViewedFile(path=path, side=side)  # type: ignore[arg-type]
+            for (path, side), text in self.viewed.items()
+            if self.texts.get(path) == text
+        ]
+        return ReviewState(progress=ReviewProgress(), verdicts=[], viewed=viewed)
+
+    def _mark_viewed(self, given: dict[str, Any]) -> None:
+        key = given["path"], given["side"]
+        self.viewed.pop(key, None)
+        if given["viewed"]:
+            self.viewed[key] = self.texts[given["path"]]
 
 
 async def open_diff(app: SpinneyApp, pilot: "Pilot[None]") -> Diff:

@@ -18,7 +18,10 @@ from textual.strip import Strip
 from textual.widgets import OptionList
 
 from model.api.changes import Changes, FileDiff
+from model.api.code_reviews import Comparison, ReviewState
+from model.domain.code_reviews import CodeReview, Finding
 from model.domain.hosting import WorkflowRun
+from model.domain.landing import ReviewProgress
 from model.domain.output import RawLog
 from model.domain.resources import (
     Label,
@@ -51,6 +54,8 @@ from tests.tui.reading import is_conversation_shown, rows_in_front
 from tests.tui.waiting import settled, until, wait_until_still
 from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio
 from tui.diff.commit_list import CommitList
+from tui.diff.compare_screen import CompareDiff
+from tui.diff.screen import Diff
 from tui.hosting.work_list import WorkList
 from tui.landing.desk_list import DeskList
 from tui.landing.sweep_list import SweepList
@@ -359,6 +364,58 @@ def in_diff(*keys: str) -> Reach:
     return reach
 
 
+def a_reviewed_worktree() -> FakeClient:
+    """A worktree whose changes an agent has reviewed."""
+    client = a_busy_state()
+    client.answers |= {
+        "get_review": lambda given: ReviewState(
+            progress=ReviewProgress(hunks=23, accepted=15, rejected=2), verdicts=[], viewed=[]
+        ),
+        "get_code_review": lambda given: CodeReview(
+            worktree_id="w1",
+            status="completed",
+            agent="Claude Code",
+            findings=[
+                Finding(
+                    id="f1",
+                    path="parser.py",
+                    first_line=41,
+                    last_line=42,
+                    severity="major",
+                    explanation="The loop never ends if the tail is kept.",
+                    suggestion="    while row or tail:",
+                )
+            ],
+        ),
+        "compare_branches": lambda given: Comparison(
+            left="main", right="brave-otter", left_commit="a1", right_commit="b2",
+            files=make_changes("parser.py", "tail.py").files,
+        ),
+    }  # fmt: skip
+    client.answers["get_compared_diff"] = client.answers["get_file_diff"]
+    return client
+
+
+async def _comparison(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await session("s1")(app, pilot)
+    app.main.show(CompareDiff(app.main, "p1", "main", "w1", ("main", "brave-otter")))
+    await until(pilot, lambda: getattr(app.screen, "file_diff", None) is not None)
+
+
+async def _review(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await in_diff()(app, pilot)
+    screen = app.screen
+    assert isinstance(screen, Diff)
+    await until(pilot, lambda: bool(screen.view.notes))
+
+
+async def _edit_finding(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await in_diff("f")(app, pilot)
+    await until(pilot, lambda: getattr(app.screen, "finding_here", None) is not None)
+    await pilot.press("enter")
+    await until(pilot, lambda: app.screen.is_modal)
+
+
 async def _comment(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await in_diff("down", "down", "shift+down", "c")(app, pilot)
     await until(pilot, lambda: app.screen.is_modal)
@@ -485,6 +542,9 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("diff", in_diff()),
     ScreenCase("diff-marked", in_diff("down", "shift+down", "shift+down")),
     ScreenCase("comment", _comment),
+    ScreenCase("review", _review, a_reviewed_worktree),
+    ScreenCase("edit-finding", _edit_finding, a_reviewed_worktree),
+    ScreenCase("comparison", _comparison, a_reviewed_worktree),
     ScreenCase("conflict", in_diff(), a_stopped_merge),
     ScreenCase("log", in_log()),
     ScreenCase("commit-diff", _commit_diff),

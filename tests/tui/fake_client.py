@@ -6,13 +6,16 @@ from dataclasses import asdict
 from typing import Any
 
 from model.agents.catalog import BUILT_IN
+from model.api.code_reviews import ReviewState
 from model.api.command import Command
 from model.api.doctor import AgentKind, AgentModel, BackendReport, Installation
 from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
 from model.client.base import Disconnected, EventBatch, Loaded, Update
+from model.domain.code_reviews import CodeReview
 from model.domain.events import Event
 from model.domain.findings import Finding
+from model.domain.landing import ReviewProgress
 from model.domain.resources import (
     Message,
     MessagePage,
@@ -45,6 +48,12 @@ class FakeClient:
                 files=[], commits=0, sessions=0, running=[]
             ),
             "list_directories": lambda given: [],
+            "get_review": lambda given: ReviewState(
+                progress=ReviewProgress(), verdicts=[], viewed=[]
+            ),
+            "get_code_review": lambda given: CodeReview(
+                worktree_id=given["worktree_id"], status="none"
+            ),
             "list_agent_commands": lambda given: [],
             "list_agents": lambda given: [
                 AgentKind(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from model.api.lines import explain_line
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.actions import git, history
+from tui.actions import git, history, reviewing
 from tui.actions.editor import open_file
 from tui.actions.origin import show_origin
 from tui.actions.pull_requests import pull_request
@@ -91,6 +91,7 @@ ON_DIFF_SCREEN: "Mapping[str, DiffActionFunction]" = {
     "diff_edit": _and_reload(edit),
     "diff_why": why,
     "diff_log": _on_desk(history.log),
+    "diff_compare": _on_desk(reviewing.compare),
     "diff_stash": _and_reload(_on_desk(history.stash)),
     **{
         f"diff_{action.__name__}": _and_reload(_on_desk(action))

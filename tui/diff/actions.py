@@ -5,7 +5,9 @@ from typing import Any
 
 from model.api.changes import discard_changes, stage_changes, undo_discard, unstage_changes
 from model.base.errors import SpinneyError
+from tui.diff import verdicts
 from tui.diff.comments import comment, comments, mark, send
+from tui.diff.findings import dismiss, fix, next_finding, review
 from tui.diff.screen import Diff, DiffActionFunction
 from tui.diff.state import SIDES
 
@@ -119,6 +121,11 @@ DIFF: Mapping[str, DiffActionFunction] = {
     f"diff_{function.__name__}": function
     for function in (
         stage, unstage, stage_all, discard, undo, next_side, layout, next_hunk, previous_hunk,
-        refresh, mark, comment, comments, send,
+        refresh, mark, comment, comments, send, review, next_finding, fix, dismiss,
     )
+} | {
+    "diff_accept": verdicts.accept,
+    "diff_reject": verdicts.reject,
+    "diff_undo_verdict": verdicts.undo,
+    "diff_send_verdicts": verdicts.send,
 }  # fmt: skip

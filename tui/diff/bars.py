@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 FOOTER: Final = (
     "diff_ours", "diff_theirs", "diff_both", "diff_continue", "diff_resolve_conflicts",
-    "diff_abort_merge", "diff_send", "diff_comment", "diff_stage",
-    "diff_unstage", "diff_discard", "diff_commit", "diff_edit", "diff_next_side", "diff_next_hunk",
-    "diff_comments", "diff_stage_all", "diff_mark", "diff_why", "diff_push", "diff_pull_request",
-    "diff_layout", "diff_log", "diff_stash", "diff_undo",
+    "diff_abort_merge", "diff_send", "diff_send_verdicts", "diff_fix", "diff_accept",
+    "diff_reject", "diff_comment", "diff_stage", "diff_unstage", "diff_discard", "diff_commit",
+    "diff_next_side", "diff_next_hunk", "diff_next_finding", "diff_review", "diff_edit",
+    "diff_undo_verdict", "diff_compare", "diff_comments", "diff_stage_all", "diff_mark",
+    "diff_why", "diff_push", "diff_pull_request", "diff_layout", "diff_log", "diff_stash",
+    "diff_undo",
 )  # fmt: skip
 """The actions in the footer, the most useful first."""
 
@@ -90,8 +92,8 @@ def _conflicts(screen: DiffState) -> int:
 
 
 def counts(screen: DiffState) -> Content:
-    """Return marked lines and pending comments."""
-    parts = []
+    """Return the progress of the review, its findings, marked lines and pending comments."""
+    parts = [text for text in (screen.review.status, screen.review.progress) if text]
     if marked := len(screen.view.marked):
         parts.append(f"{count(marked, 'line')} marked")
     if comments := len(screen.comments):
@@ -106,7 +108,9 @@ def own_keys(screen: DiffState) -> tuple[tuple[str, str], ...]:
         return ()
     if screen.is_in_files:
         return (("enter", "diff"),)
-    if screen.view.note_here is not None:
+    if screen.finding_here is not None:
+        return (("enter", "edit"), ("del", "dismiss"))
+    if screen.view.note_here is not None and screen.comment_here is not None:
         return (("enter", "edit"), ("del", "remove"))
     return (("tab", "files"),)
 
@@ -125,6 +129,16 @@ def _is_applicable(action_id: str, screen: DiffState) -> bool:
             return screen.side != "branch" and has_files
         case "diff_unstage":
             return screen.side == "staged" and has_files
+        case "diff_accept" | "diff_reject":
+            return screen.side != "staged" and has_files
+        case "diff_send_verdicts":
+            return screen.review.unsent > 0
+        case "diff_undo_verdict":
+            return bool(screen.review.verdicts)
+        case "diff_fix":
+            return bool(screen.review.open_findings)
+        case "diff_next_finding":
+            return bool(screen.review.findings)
         case "diff_comment" | "diff_edit":
             return has_files
         case "diff_mark" | "diff_next_hunk" | "diff_why":

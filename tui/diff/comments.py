@@ -5,6 +5,7 @@ from dataclasses import replace
 from model.richtext.diff_comments import Comment, create_comment, format_message
 from tui.composer.draft import Draft
 from tui.diff.comment_dialog import Comments, EditComment
+from tui.diff.findings import edit
 from tui.diff.screen import Diff
 from tui.screens.choose_session import session_for
 
@@ -20,12 +21,15 @@ async def mark(screen: Diff) -> None:
 
 
 async def comment(screen: Diff) -> None:
-    """Comment on what is under the cursor, or edit the comment there.
+    """Comment on what is under the cursor, or edit the comment or finding there.
 
     That is the marked lines, the line, the changed lines of the hunk at its heading, or in the list
     of files those of the first hunk.
     """
     await screen.wait_until_read()  # the key may come before the diff
+    if (finding := screen.finding_here) is not None:
+        await edit(screen, finding)
+        return
     if (existing := screen.comment_here) is not None:
         await _change(screen, existing)
         return

@@ -24,10 +24,10 @@ from tui.diff.notes import Note
 from tui.diff.overlaps import read_conflicts
 from tui.diff.panes import DiffPanes
 from tui.diff.pending_comments import PendingComments
+from tui.diff.review import WorktreeReview
 from tui.diff.sides import empty_sentence, put_conflicts_first
 from tui.diff.state import SIDES, Side
 from tui.diff.view import DiffView
-from tui.diff.viewed import ViewedFiles
 from tui.keys.keymap import ACTIONS
 from tui.screens.full import bindings
 from tui.screens.palette import Entry
@@ -36,6 +36,7 @@ from tui.widgets.line import Line
 
 if TYPE_CHECKING:
     from model.domain.changes import Operation
+    from model.domain.code_reviews import Finding
     from model.domain.resources import Worktree
     from tui.store.mirror import Change
 
@@ -67,7 +68,8 @@ class Diff(DiffPanes):
         """The changes of each side, as far as they have been read."""
         self._conflicts: dict[str, str] = {}
         """Paths that would be in conflict, with the names of the worktrees and the base."""
-        self.pending = PendingComments(desk, worktree.id, self.show_comments)
+        self.pending = PendingComments(desk, worktree.id, self.show_notes)
+        self.review = WorktreeReview(desk, worktree.id, self.show_notes)
         self.undoing: Callable[[], Coroutine[Any, Any, None]] | None = None
         """Undoes the last action, unless that was a discard."""
         self._wanted = path
@@ -142,6 +144,8 @@ class Diff(DiffPanes):
                 is_ours = event.worktree_id == self.worktree.id
                 self._counts_are_stale |= is_ours
                 return is_ours
+            case e.ReviewUpdated():
+                return event.worktree_id == self.worktree.id
             case e.BlockChanged() | e.MessageCompleted():
                 session = self.desk.state.sessions.get(event.related_session_id or "")
                 return session is not None and session.worktree_id == self.worktree.id
@@ -181,6 +185,7 @@ class Diff(DiffPanes):
                 await self.read_file()
         if self._counts_are_stale and self.changes is not None:
             await self._read_other_sides()
+        await self.review.read()
         if news := await self.pending.find_newly_lost():
             places = ", ".join(comment.location for comment in news)
             key = self.desk.key_of("diff_comments")
@@ -214,7 +219,7 @@ class Diff(DiffPanes):
 
     def _show_files(self, changes: Changes) -> None:
         self.files.show(put_conflicts_first(changes.files))
-        self.files.mark_viewed(self._viewed.among(self.side, changes.files))
+        self.files.mark_viewed(self.review.list_viewed(self.side))
 
     async def _list(self, side: Side) -> Changes:
         return await self.desk.client.call(
@@ -253,24 +258,13 @@ class Diff(DiffPanes):
                 return True
         return False
 
-    @property
-    def _viewed(self) -> ViewedFiles:
-        return self.desk.drafts.get(ViewedFiles, self.worktree.id)
-
-    def note_read(self, diff: FileDiff) -> None:
-        """Unmark the file if it was viewed with another content."""
-        self._viewed.note_digest(self.side, diff.path, diff.digest)
-        self.files.mark_viewed(self._viewed.among(self.side, self.files.files))
-
     @on(FileList.ViewedToggled)
     def _toggle_viewed(self) -> None:
-        file, diff = self.files.file, self.file_diff
-        if file is None or diff is None or diff.path != file.path:
-            return
-        is_viewed = self._viewed.toggle(self.side, file, diff.digest)
-        self.files.mark_viewed(self._viewed.among(self.side, self.files.files))
-        if is_viewed:
-            self.files.action_move(1)
+        if (path := self.path) and self._is_shown():
+            is_viewed = path in self.files.viewed
+            self.run_worker(self.review.toggle_viewed(path, self.side), exit_on_error=False)
+            if not is_viewed:
+                self.files.action_move(1)
 
     @on(DiffView.Finished)
     def _read_to_the_end(self) -> None:
@@ -316,6 +310,11 @@ class Diff(DiffPanes):
         return self.pending.at_row(self.view.at)
 
     @property
+    def finding_here(self) -> "Finding | None":
+        """The finding of a review under the cursor."""
+        return None if self.is_in_files else self.review.of_note(self.view.note_under_cursor)
+
+    @property
     def comments(self) -> list[Comment]:
         """The mutable list of comments on the worktree's changes that are not sent yet."""
         return self.pending.all
@@ -331,12 +330,14 @@ class Diff(DiffPanes):
         return self.pending.lost
 
     def notes_in(self, text: DiffText) -> Sequence[Note]:
-        """The comments on the selected file."""
-        return self.pending.notes_in(text, self.path)
+        """The comments, findings and verdicts on the selected file."""
+        found = self.review.notes_in(text, self.path, self.side)
+        return [*self.pending.notes_in(text, self.path), *found]
 
-    def show_comments(self) -> None:
-        """Show the comments under their lines."""
+    def show_notes(self) -> None:
+        """Show what is known of the review: notes under their lines, files viewed."""
         if self.is_attached:
+            self.files.mark_viewed(self.review.list_viewed(self.side))
             self.view.annotate(self.notes_in(self.view.text))
             self.update_bars()
 
@@ -390,7 +391,9 @@ class Diff(DiffPanes):
 
     @on(DiffView.Removed)
     def _removed(self) -> None:
-        if (comment := self.comment_here) is not None:
+        if self.finding_here is not None:
+            self.do("diff_dismiss")
+        elif (comment := self.comment_here) is not None:
             self.remove_comment(comment)
 
     def remove_comment(self, comment: Comment) -> None:

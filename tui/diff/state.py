@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
 
 if TYPE_CHECKING:
     from model.api.changes import Changes
+    from model.domain.code_reviews import Finding
     from model.domain.resources import Worktree
     from model.richtext.diff_comments import Comment
     from tui.diff.file_list import FileList
+    from tui.diff.review import WorktreeReview
     from tui.diff.view import DiffView
 
 Side = Literal["unstaged", "staged", "branch"]
@@ -19,6 +21,7 @@ class DiffState(Protocol):
 
     worktree: "Worktree"
     side: Side
+    review: "WorktreeReview"
 
     @property
     def sides(self) -> "Mapping[Side, Changes]":
@@ -47,6 +50,14 @@ class DiffState(Protocol):
     @property
     def comments(self) -> "Collection[Comment]":
         """Comments that are not sent yet."""
+
+    @property
+    def comment_here(self) -> "Comment | None":
+        """The comment under the cursor or on its line."""
+
+    @property
+    def finding_here(self) -> "Finding | None":
+        """The finding of a review under the cursor."""
 
     @property
     def is_in_files(self) -> bool:

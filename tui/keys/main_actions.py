@@ -139,6 +139,24 @@ MAIN_ACTIONS = (
         help="What each turn changed; undo it, or edit its message and send it again.",
     ),
     Action(
+        "code_review",
+        "",
+        "Let an agent review the worktree's changes",
+        help="With the agent and model of the prompt `code_review`; the diff shows what it finds.",
+    ),
+    Action(
+        "compare",
+        "",
+        "Compare with another branch or worktree",
+        help="With all that is not committed in either worktree.",
+    ),
+    Action(
+        "release_notes",
+        "",
+        "Write release notes",
+        help="By an agent, from the commits after the newest tag or another one.",
+    ),
+    Action(
         "show_conflicts",
         "",
         "Conflicts to come between worktrees",

@@ -11,6 +11,11 @@ _DISPLAY_NAMES = {
     "ctrl+space": "^space",
     "delete": "del",
     "ctrl+right_square_bracket": "^]",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "full_stop": ".",
+    "comma": ",",
+    "equals_sign": "=",
     "f19": "shift+f7",  # as terminals without a keyboard protocol of their own send it
 }
 
@@ -18,8 +23,14 @@ _SPOKEN_NAMES = {"esc": "escape", "del": "delete", "pgup": "page-up", "pgdn": "p
 _SPOKEN_SIGNS = str.maketrans(
     {"^": "ctrl+", "⇧": "shift+", "↑": "up", "↓": "down", "←": "left", "→": "right"}
 )
-_KEY_NAMES = {"esc": "escape", "del": "delete", "+": "plus"}
-_CHARACTERS = {"plus": "+", "space": " ", "enter": "\r", "tab": "\t"}
+_SIGNS = {
+    "]": "right_square_bracket", "[": "left_square_bracket", ".": "full_stop", ",": "comma",
+    "=": "equals_sign", "+": "plus",
+}  # fmt: skip
+_KEY_NAMES = {"esc": "escape", "del": "delete", **_SIGNS}
+_CHARACTERS = {
+    "space": " ", "enter": "\r", "tab": "\t", **{name: sign for sign, name in _SIGNS.items()}
+}  # fmt: skip
 _NOT_KEYS = ("letters", "empty")
 
 

@@ -52,13 +52,56 @@ SCREEN_ACTIONS = (
     ),
     Action("diff_both", "3", "Resolve the file's conflict: take both", scope="diff", hint="both"),
     Action("diff_continue", "C", "Continue the merge or rebase", scope="diff", hint="continue"),
+    Action("diff_accept", "y", "Accept the hunk: stage it", scope="diff", hint="accept"),
+    Action(
+        "diff_reject", "n", "Reject the hunk: revert it, with a reason", scope="diff", hint="reject"
+    ),
+    Action(
+        "diff_undo_verdict", "Z", "Take the last verdict back", scope="diff", hint="undo verdict"
+    ),
+    Action(
+        "diff_send_verdicts",
+        "N",
+        "Send the rejected hunks and their reasons to a session",
+        scope="diff",
+        hint="send rejections",
+    ),
+    Action(
+        "diff_review",
+        "R",
+        "Let an agent review the changes, or stop it",
+        scope="diff",
+        hint="agent review",
+    ),
+    Action("diff_next_finding", "f", "Next finding of the review", scope="diff", hint="finding"),
+    Action(
+        "diff_fix",
+        "F",
+        "Send the finding, or all open ones, to a session to be fixed",
+        scope="diff",
+        hint="fix",
+    ),
+    Action("diff_dismiss", "D", "Dismiss the finding", scope="diff"),
+    Action(
+        "diff_compare",
+        "equals_sign",
+        "Compare with another branch or worktree",
+        scope="diff",
+        hint="compare",
+    ),
     Action("diff_stage", "s", "Stage the file or hunk", scope="diff", hint="stage"),
     Action("diff_unstage", "u", "Unstage the file or hunk", scope="diff", hint="unstage"),
     Action("diff_stage_all", "a", "Stage or unstage everything", scope="diff", hint="all"),
     Action(
         "diff_discard", "x", "Discard the file's or hunk's changes", scope="diff", hint="discard"
     ),
-    Action("diff_undo", "z", "Undo the last discard, removal or choice", scope="diff", hint="undo"),
+    Action(
+        "diff_undo",
+        "z",
+        "Undo the last discard, removal, verdict or choice",
+        scope="diff",
+        hint="undo",
+    ),
     Action(
         "diff_comment",
         "c",
@@ -90,11 +133,22 @@ SCREEN_ACTIONS = (
     Action("diff_pull_request", "r", "Pull request", scope="diff", hint="pull request"),
     Action("diff_log", "h", "Commits (log): amend, fix up", scope="diff", hint="log"),
     Action(
-        "diff_stash", "y", "Stash: put changes aside, bring them back", scope="diff", hint="stash"
+        "diff_stash", "Y", "Stash: put changes aside, bring them back", scope="diff", hint="stash"
     ),
     Action("diff_layout", "t", "Switch between one and two columns", scope="diff", hint="columns"),
-    Action("diff_next_hunk", "n", "Next hunk or file", scope="diff", hint="next"),
-    Action("diff_previous_hunk", "p", "Previous hunk or file", scope="diff"),
+    Action(
+        "diff_next_hunk",
+        "right_square_bracket,full_stop",
+        "Next hunk or file",
+        scope="diff",
+        hint="next",
+    ),
+    Action(
+        "diff_previous_hunk",
+        "left_square_bracket,comma,p",
+        "Previous hunk or file",
+        scope="diff",
+    ),
     Action("diff_refresh", "f5", "Refresh", scope="diff"),
     Action("diff_back", "escape,q", "Back", scope="diff", hint="back"),
     Action("log_amend", "A", "Amend the last commit", scope="log", hint="amend"),

@@ -26,12 +26,12 @@ _OF_WORKTREES = frozenset(
     (
         "open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts",
         "abort_merge", "land", "log", "stash", "link_pull_request", "cancel_git", "show_scripts",
-        "run_script",
+        "run_script", "code_review", "compare",
     )
 )  # fmt: skip
 
 
-_OF_PROJECTS = ("show_landing", "show_train")
+_OF_PROJECTS = ("show_landing", "show_train", "release_notes")
 
 
 _OF_SESSIONS = (

@@ -82,7 +82,7 @@ async def test_a_file_or_a_hunk_is_staged_with_the_digest_of_the_shown_text(star
         seen = str(hash(PARSER))
         await pilot.press("s")
         await until(pilot, lambda: tree.client.called("stage_changes"))
-        await pilot.press("n", "s")
+        await pilot.press("]", "s")
         await until(pilot, lambda: len(tree.client.called("stage_changes")) == 2)
         of_file = {"worktree_id": "w1", "path": "parser.py", "hunk": None, "seen": seen}
         hunks = [{**of_file, "hunk": name} for name in ("h0", "h1")]
@@ -142,7 +142,7 @@ async def test_it_follows_the_worktree_and_the_cursor_keeps_its_line(start: Star
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await pilot.press("n", "down", "down")
+        await pilot.press("]", "down", "down")
         assert screen.view.line is not None
         assert screen.view.line.text == "    return 1"
         tree.texts["parser.py"] = PARSER.replace("+print(2)\n", "+print(2)\n+print(3)\n").replace(
@@ -451,5 +451,5 @@ async def test_the_editor_opens_at_the_line_under_the_cursor(
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         await open_diff(app, pilot)
-        await pilot.press("n", "down", "down", "e")
+        await pilot.press("]", "down", "down", "e")
         await until(pilot, lambda: opened == [("parser.py", 21)])

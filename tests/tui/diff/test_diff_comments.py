@@ -144,7 +144,7 @@ async def test_a_comment_moves_with_its_lines(start: Start) -> None:
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "n", "down", "down")
+        await begin_comment(app, pilot, "]", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: [each.location for each in screen.comments] == ["parser.py:21"])
         tree.texts["parser.py"] = PARSER.replace("+20,3", "+27,3")
@@ -170,7 +170,7 @@ async def test_a_comment_that_moves_while_it_is_edited_or_sent_is_neither_lost_n
     tree.client.answers["send_chat_message"] = slow
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await begin_comment(app, pilot, "n", "down", "down")
+        await begin_comment(app, pilot, "]", "down", "down")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: bool(screen.comments))
         await begin_comment(app, pilot)
@@ -238,7 +238,7 @@ async def test_comments_are_kept_edited_and_sent_as_one_message(start: Start) ->
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: app.screen is screen)
         assert lines(screen)[3].startswith("◆")
-        await begin_comment(app, pilot, "n")
+        await begin_comment(app, pilot, "]")
         await pilot.press(*"No", "enter")
         await until(pilot, lambda: "2 comments" in top_text(screen))
 
@@ -369,7 +369,7 @@ async def test_notes_keep_the_cursor_on_its_line_while_the_file_changes(start: S
         await begin_comment(app, pilot, "down", "down", "down")
         await pilot.press(*"One", "enter")
         await until(pilot, lambda: "1 comment " in top_text(screen))
-        await begin_comment(app, pilot, "n", "down", "down")
+        await begin_comment(app, pilot, "]", "down", "down")
         before = screen.view.cursor_row
         tree.texts["parser.py"] = PARSER.replace("+print(2)\n", "+print(2)\n+print(3)\n").replace(
             "+20,3", "+21,3"

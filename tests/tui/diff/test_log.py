@@ -74,7 +74,7 @@ async def test_commits_are_listed_and_the_changes_of_one_are_shown(start: Start)
         assert "Read the tail" in shown
         assert "This finds it." in shown
         assert "print(2)" in "\n".join(lines(commit))
-        await pilot.press("n", "n")
+        await pilot.press("]", "]")
         await until(pilot, lambda: commit.path == "other.py")
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen)

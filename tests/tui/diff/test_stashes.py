@@ -103,7 +103,7 @@ async def test_stashed_changes_are_applied_and_kept_from_the_diff(start: Start) 
     tree = FakeStashes(a_stash("s2", "Newer"), a_stash("s1", "Older"))
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
-        await pilot.press("y")
+        await pilot.press("Y")
         await until(pilot, lambda: isinstance(app.screen, Stashes))
         assert app.screen.query_one(OptionList).has_focus
         await pilot.press("down", "a")
