@@ -14,6 +14,7 @@ from model.hosting.gitlab.fields import (
     MAX_BODY,
     get,
     get_line,
+    get_number,
     get_rows,
     get_text,
 )
@@ -38,59 +39,85 @@ _WAITING: Final = ("idle", "stale", "fresh", "merging")
 async def fetch_details(path: Path, merge_request: int | str) -> PullRequestDetails:
     """Return everything that is shown of a merge request."""
     project, number = await locate(path, merge_request)
-    row, settings, approvals, reviewers, car, discussions = await asyncio.gather(
+    row, settings, approvals, reviewers, discussions = await asyncio.gather(
         fetch(project, number, "include_diverged_commits_count"),
         get_object(project, project.endpoint),
-        _get_optional(project, f"merge_requests/{number}/approvals", {}),
-        _get_optional(project, f"merge_requests/{number}/reviewers", []),
-        _get_optional(project, f"merge_trains/merge_requests/{number}", {}),
+        _get_optional(project, f"{project.endpoint}/merge_requests/{number}/approvals", {}),
+        _get_optional(project, f"{project.endpoint}/merge_requests/{number}/reviewers", []),
         _with_note(fetch_discussions(project, number), ([], False)),
     )
     (rows, is_longer), threads_note = discussions
     if is_longer:
         threads_note = "Only the first 1,000 threads are listed."
     required = get(settings, "only_allow_merge_if_pipeline_succeeds") is True
+    may_be_queued = get(settings, "merge_trains_enabled") is True
     no_checks: list[Check] = []
-    checks, checks_note = await _with_note(fetch_checks(project, row, required), no_checks)
+    (checks, checks_note), is_queued, account = await asyncio.gather(
+        _with_note(fetch_checks(project, row, required), no_checks),
+        _is_queued(project, number, may_be_queued),
+        _fetch_account(project, bool(rows)),
+    )
+    found = _to_details(row, settings, _parse_reviewers(row, approvals, reviewers))
+    more = {
+        "checks": checks,
+        "checks_note": checks_note,
+        "threads": parse_threads(rows, row, account),
+        "threads_note": threads_note,
+    }
+    if is_queued:
+        more |= {"phase": "queued", "can_merge": False, "merge_note": "It is in the merge train."}
+    return found.model_copy(update=more)
+
+
+def _to_details(row: Any, settings: Any, reviewers: list[Reviewer]) -> PullRequestDetails:
+    """Convert what is known without checks, threads and the merge train."""
     is_open = get_line(row, "state") == "opened"
-    is_queued = is_open and get_line(car, "status") in _WAITING
-    reviews = _parse_reviewers(row, approvals, reviewers)
     obstacle = describe_obstacle(row)
     methods = list_methods(settings)
     behind = get(row, "diverged_commits_count")
     return PullRequestDetails(
-        number=number,
+        number=get_number(row, "iid"),
         url=get_line(row, "web_url"),
         title=get_line(row, "title"),
         body=get_text(row, "description", MAX_BODY),
-        phase="queued" if is_queued else _parse_phase(row, reviews),
+        phase=_parse_phase(row, reviewers),
         author=get_line(row, "author", "username"),
         base=get_line(row, "target_branch"),
         head=get_line(row, "source_branch"),
         head_commit=get_line(row, "sha"),
         is_from_fork=get(row, "source_project_id") != get(row, "target_project_id"),
         behind=behind if isinstance(behind, int) else None,
-        reviewers=reviews,
-        checks=checks,
-        checks_note=checks_note,
-        threads=parse_threads(rows, row),
-        threads_note=threads_note,
+        reviewers=reviewers,
         merge_methods=methods,
-        can_merge=not obstacle and not is_queued,
-        merge_note="It is in the merge train." if is_queued else obstacle,
+        can_merge=not obstacle,
+        merge_note=obstacle,
         can_auto_merge=is_open and can_merge_automatically(row),
         auto_merge=_parse_auto_merge(row, methods[0]),
         has_queue=get(settings, "merge_trains_enabled") is True,
         can_update=is_open and bool(behind),
         must_rebase=True,
+        # GitLab does not say who may; it refuses by itself.
         can_edit=True,
         fetched_at=time.time(),
     )
 
 
+async def _is_queued(project: Project, number: int, is_possible: bool) -> bool:
+    """Whether the merge request is in the merge train."""
+    endpoint = f"{project.endpoint}/merge_trains/merge_requests/{number}"
+    none: dict[str, Any] = {}
+    car = await _get_optional(project, endpoint, none) if is_possible else none
+    return get_line(car, "status") in _WAITING
+
+
+async def _fetch_account(project: Project, is_needed: bool) -> str:
+    """Return the name of the account that `glab` is signed in with."""
+    return get_line(await _get_optional(project, "user", {}), "username") if is_needed else ""
+
+
 async def _get_optional(project: Project, endpoint: str, empty: T) -> T:
     """Return what an endpoint has; nothing at versions and editions of GitLab without it."""
-    answer = await request(project, "GET", f"{project.endpoint}/{endpoint}", accept=(401, 403, 404))
+    answer = await request(project, "GET", endpoint, accept=(401, 403, 404))
     return answer.parse(type(empty)) if answer.status < 400 else empty  # type: ignore[type-var]
 
 

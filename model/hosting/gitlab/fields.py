@@ -1,8 +1,7 @@
-"""Read fields of GitLab's objects: missing ones and such of another type are empty."""
+"""Read fields of GitLab's objects by their paths; what is missing or of another type is empty."""
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, Final
 
 from model.base.text import clean_line
@@ -55,13 +54,10 @@ def get_names(row: Any, name: str) -> list[str]:
     return [login for user in get_rows(row, name) if (login := get_line(user, "username"))]
 
 
-def get_time(row: Any, *names: str) -> float | None:
-    """Return a time in seconds since 1970."""
-    found = get(row, *names)
-    try:
-        return datetime.fromisoformat(found).timestamp() if isinstance(found, str) else None
-    except (ValueError, OverflowError, OSError):
-        return None
+def get_state(row: Any) -> str:
+    """Return the state of an item, in the word that GitLab shows."""
+    found = get_line(row, "state")
+    return "open" if found == "opened" else found
 
 
 def get_labels(row: Any) -> list[ItemLabel]:

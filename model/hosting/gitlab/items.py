@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ItemState, OpenIssue, OpenPullRequest, WorkKind
+from model.hosting.fields import get_time
 from model.hosting.forge import ItemQuery, ItemText
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.fields import (
@@ -15,8 +16,8 @@ from model.hosting.gitlab.fields import (
     get_line,
     get_names,
     get_number,
+    get_state,
     get_text,
-    get_time,
 )
 from model.hosting.gitlab.glab import get_object, get_page
 from model.hosting.gitlab.pipelines import fetch_run
@@ -36,7 +37,7 @@ async def list_issues(path: Path, query: ItemQuery) -> list[OpenIssue]:
             id=str(get_number(row, "iid")),
             number=get_number(row, "iid"),
             title=get_line(row, "title"),
-            state=get_line(row, "state"),
+            state=get_state(row),
             url=get_line(row, "web_url"),
             author=get_line(row, "author", "username"),
             updated_at=get_time(row, "updated_at"),
@@ -58,12 +59,13 @@ async def list_merge_requests(path: Path, query: ItemQuery) -> list[OpenPullRequ
             id=str(get_number(row, "iid")),
             number=get_number(row, "iid"),
             title=get_line(row, "title"),
-            state=get_line(row, "state"),
+            state=get_state(row),
             url=get_line(row, "web_url"),
             author=get_line(row, "author", "username"),
             updated_at=get_time(row, "updated_at"),
             head_ref_name=get_line(row, "source_branch"),
             base_ref_name=get_line(row, "target_branch"),
+            is_from_fork=get(row, "source_project_id") != get(row, "target_project_id"),
             draft=get(row, "draft") is True or get(row, "work_in_progress") is True,
             labels=get_labels(row),
             assignees=get_names(row, "assignees"),
@@ -123,7 +125,7 @@ async def fetch_text(path: Path, kind: WorkKind, item_id: str) -> ItemText:
         if not get(note, "system")
     ]
     facts = [
-        ("state", get_line(row, "state")),
+        ("state", get_state(row)),
         ("labels", ", ".join(label.name for label in get_labels(row))),
         ("milestone", get_line(row, "milestone", "title")),
         ("source branch", get_line(row, "source_branch")),

@@ -8,8 +8,9 @@ from typing import Any, Final
 from model.base.errors import SpinneyError
 from model.domain.hosting import Check, CheckLog, CheckState, WorkflowRun
 from model.git.error_messages import without_credentials
+from model.hosting.fields import get_time
 from model.hosting.gitlab.answers import Project
-from model.hosting.gitlab.fields import get, get_line, get_number, get_rows, get_time
+from model.hosting.gitlab.fields import get, get_line, get_number, get_rows
 from model.hosting.gitlab.glab import get_end, get_object, get_page, get_pages
 from model.hosting.gitlab.projects import find_project, locate
 from model.hosting.program import Output

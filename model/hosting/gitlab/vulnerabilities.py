@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ItemState, SecurityAlert
+from model.hosting.fields import get_time
 from model.hosting.forge import PAGE_SIZE, ItemText
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.fields import (
@@ -14,7 +15,6 @@ from model.hosting.gitlab.fields import (
     get_line,
     get_rows,
     get_text,
-    get_time,
 )
 from model.hosting.gitlab.glab import query_graphql
 from model.hosting.gitlab.projects import find_project

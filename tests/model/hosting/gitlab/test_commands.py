@@ -23,6 +23,7 @@ def at_gitlab(place: GitProject, service: GitLabStub) -> GitProject:  # noqa: F8
     git = place.repository.git
     git("config", "remote.origin.pushurl", git("config", "remote.origin.url"))
     git("config", "remote.origin.url", "git@gitlab.com:group/sub/engine.git")
+    git("config", "core.sshCommand", "false")
     return place
 
 

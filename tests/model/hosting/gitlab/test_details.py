@@ -135,6 +135,7 @@ async def test_threads_are_read_answered_and_resolved(
     service: GitLabStub, root: Path, forge: GitLab
 ) -> None:
     service.set_merge_request()
+    service.answers["GET user"] = user("ada")
     there = {"resolvable": True, "resolved": False, "position": position()}
     service.answers[f"GET {ONE}/discussions"] = [
         {"id": "d1", "notes": [note(1, "ada", "assigned to @bob", system=True)]},
@@ -142,7 +143,8 @@ async def test_threads_are_read_answered_and_resolved(
         {"id": "d3", "notes": [note(3, "eve", "why?", **there), note(4, "ada", "x" * 9_000)]},
         {"id": "d4", "notes": [note(5, "eve", "old", **{**there, "position": position(
             head_sha="b" * 40)})]},
-        {"id": "d5", "notes": [note(6, "bob", "In general …", resolvable=True)]},
+        {"id": "d5", "notes": [note(6, "bob", "In general …", resolvable=True),
+                               *[note(n, "ada", f"{n}") for n in range(100, 130)]]},
         {"id": "d6", "notes": [note(7, "bob", "just a comment")]},
     ]  # fmt: skip
     threads = (await forge.fetch_details(root, 7)).threads
@@ -155,9 +157,11 @@ async def test_threads_are_read_answered_and_resolved(
         ("d2", "swim.py", 3, True, False),
     ]
     first, second = threads[0].comments
-    assert (first.author, first.body) == ("eve", "why?")
+    assert (first.author, first.body, first.is_own, second.is_own) == ("eve", "why?", False, True)
     assert first.url.endswith("/merge_requests/7#note_3")
     assert len(second.body) < 8_100 and second.body.endswith("[… 1000 more characters]")
+    assert [each.body for each in threads[2].comments[:2]] == ["In general …", "110"]
+    assert (len(threads[2].comments), threads[2].left_out) == (21, 10)
     service.answers[f"POST {ONE}/discussions/d3/notes"] = (201, note(8, "ada", "because"))
     service.answers[f"PUT {ONE}/discussions/d3"] = {}
     await forge.reply_to_thread(root, 7, "d3", "because\n/approve")
