@@ -8,7 +8,7 @@ import pytest
 
 import spinney
 from docs import proofs
-from docs.effects import EFFECTS
+from docs.effects import EFFECTS, ROOT
 from docs.generate import PAGE_MODULE, call_table, page_module, pages
 from model.api.command import COMMANDS
 from model.cli.arguments import TABLE
@@ -48,8 +48,11 @@ def test_every_visible_preference_is_read_and_its_effect_is_tested() -> None:
     assert [lack for key, effect in EFFECTS.items() for lack in effect.lacking(key)] == []
 
 
-def test_every_prompt_is_described() -> None:
+def test_every_prompt_is_used() -> None:
     assert set(PROMPTS) == set(PROMPT_KEYS)
+    files = [file for file in (ROOT / "model").rglob("*.py") if file.parent.name != "preferences"]
+    read = "".join(file.read_text() for file in files)
+    assert [key for key in PROMPT_KEYS if f'"{key}"' not in read] == []
 
 
 def test_every_command_has_a_description() -> None:

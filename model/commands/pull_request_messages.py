@@ -35,7 +35,9 @@ async def fix_checks(
         raise SpinneyError(reason, "conflict")
     project = state.projects.get(worktree.project_id)
     text = await compose_failed_checks(state.preferences, project, worktree, details, failed)
-    sent = await send_to_session(workspace, worktree_id, text, session_id)
+    sent = await send_to_session(
+        workspace, worktree_id, text, session_id, "investigate_workflow_run"
+    )
     await _note_sent(workspace, sent.session_id, list_keys(details, failed, ()))
     return sent
 

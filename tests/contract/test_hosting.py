@@ -36,13 +36,24 @@ async def test_issues_and_pull_requests_are_listed(hosted: ProjectClient, fake_g
     assert work["problems"] == []
 
 
+RUNS = "actions/runs?per_page=100&status=failure&page=1"
+ALERTS = "dependabot/alerts?per_page=100&state=open"
+ADVISORIES = "security-advisories?per_page=100&state=triage"
+
+
 @pytest.mark.parametrize(
-    "command", ["list_workflow_runs", "list_security_alerts", "list_advisories"]
+    ("command", "endpoint"),
+    [
+        ("list_workflow_runs", RUNS),
+        ("list_security_alerts", ALERTS),
+        ("list_advisories", ADVISORIES),
+    ],
 )
 async def test_other_lists_say_why_they_cannot_be_read(
-    hosted: ProjectClient, fake_gh: FakeGh, command: str
+    hosted: ProjectClient, fake_gh: FakeGh, command: str, endpoint: str
 ) -> None:
-    fake_gh.set_result("repo view", err="please run: gh auth login", code=4)
+    said = "please run: gh auth login"
+    fake_gh.set_result(f"api repos/ada/engine/{endpoint}", err=said, code=4)
     error = await expect_error(hosted.call, command, projectId=hosted.project_id)
     assert "gh is not signed in" in error
     error = await expect_error(hosted.call, command, projectId=hosted.project_id, page=0)

@@ -115,7 +115,7 @@ class ListsStub(HostingStub):
     forbidden: dict[str, tuple[int, str]] = field(default_factory=dict)
     """Status and message with which requests below `alerts`, `runs` … are answered."""
 
-    def _queried(self, name: str, query: str, variables: Json) -> Json:
+    def answer_query(self, name: str, variables: Json, query: str = "") -> Json:
         match name:
             case "ListIssues":
                 return self._listed(self._in_state(self.issues, variables), variables)
@@ -129,7 +129,7 @@ class ListsStub(HostingStub):
                 return _find(self.issues, variables["number"], "an issue or pull request")
             case "PullRequestText":
                 return _find(self.open_pulls, variables["number"], "a PullRequest")
-        return super()._queried(name, query, variables)
+        return super().answer_query(name, variables, query)
 
     def _in_state(self, items: Sequence[Json], variables: Json) -> list[Json]:
         states = variables["states"]

@@ -1,6 +1,7 @@
 """Requests to GitHub's API, through `gh api`."""
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 
 from model.base.errors import SpinneyError
 from model.base.text import make_json_visible
+from model.git.hosts import list_hosting_remotes
 from model.hosting.github.failures import find_wait, to_error
 from model.hosting.github.gh import gh, run_gh
 from model.hosting.program import Output
@@ -82,6 +84,16 @@ async def find_repository(path: Path, named: str = "") -> Repository:
     if not parts.netloc or len(names) != 2:
         raise SpinneyError("gh did not return the URL of the repository.", "backend_error")
     return Repository(parts.netloc, *names)
+
+
+async def locate_repository(path: Path) -> Repository:
+    """Return the repository of a working tree, without a request if its remotes leave no doubt."""
+    if "GH_REPO" not in os.environ:
+        remotes = await list_hosting_remotes(path)
+        found = [remote for remote in remotes if remote.service == "github"]
+        if len(found) == 1:
+            return Repository(found[0].host, found[0].owner, found[0].repo)
+    return await find_repository(path)
 
 
 def parse_place(url: str) -> PullRequestPlace:

@@ -45,6 +45,13 @@ _KNOWN_ERRORS: Final[tuple[tuple[str, str, ErrorType], ...]] = (
         "not_found",
     ),
     (
+        r"cannot be searched",
+        "GitHub cannot search this repository: it was moved, or the account that gh is signed in "
+        "with cannot see it. Set its new address with 'git remote set-url origin <url>', or check "
+        "the account with 'gh auth status'.",
+        "not_found",
+    ),
+    (
         r"Could not resolve to a node",
         "This no longer exists on GitHub. Refresh the pull request, then try again.",
         "not_found",

@@ -32,7 +32,7 @@ from model.hosting.fields import (
     get_time,
 )
 from model.hosting.forge import PAGE_SIZE, ItemQuery
-from model.hosting.github.api import Repository, RestAnswer, find_repository, query, request
+from model.hosting.github.api import Repository, RestAnswer, locate_repository, query, request
 from model.hosting.page_cursors import Page, PageCursors
 
 T = TypeVar("T", OpenIssue, OpenPullRequest)
@@ -116,7 +116,7 @@ class GitHubLists:
         self, path: Path, *, failed: bool, branch: str, page: int
     ) -> list[WorkflowRun]:
         """Return a page of runs, the newest first."""
-        repository = await find_repository(path)
+        repository = await locate_repository(path)
         given = {"status": "failure" if failed else "", "branch": branch, "page": page}
         answer = await request(
             path, repository.host, _make_endpoint(repository, "actions/runs", given), jq=_RUNS,
@@ -135,7 +135,7 @@ class GitHubLists:
         self, path: Path, state: ItemState, page: int
     ) -> list[SecurityAlert]:
         """Return a page of Dependabot alerts. Raises `conflict` if they are disabled."""
-        repository = await find_repository(path)
+        repository = await locate_repository(path)
 
         async def load(after: str | None) -> Page[SecurityAlert]:
             given = {"state": _ALERT_STATES[state], "after": after or ""}
@@ -149,7 +149,7 @@ class GitHubLists:
 
     async def list_advisories(self, path: Path, state: ItemState, page: int) -> list[Advisory]:
         """Return a page of the repository's advisories; it may have up to 100 of each state."""
-        repository = await find_repository(path)
+        repository = await locate_repository(path)
         found: list[Advisory] = []
         for one in _ADVISORY_STATES[state]:
 
@@ -176,7 +176,7 @@ class GitHubLists:
         parse: Callable[[Fields], T],
     ) -> list[T]:
         """Return a page by a search, or without one if only the state matters."""
-        repository = await find_repository(path)
+        repository = await locate_repository(path)
         load = partial(_load_all, path, repository, text, states, parse)
         search = ""
         if wanted.search.strip() or wanted.labels or wanted.assignee:

@@ -12,7 +12,7 @@ from model.base.errors import SpinneyError
 from model.domain.hosting import Check, WorkKind
 from model.hosting.fields import Fields, get_fields, get_line, get_nodes, get_number, get_text
 from model.hosting.forge import ItemText
-from model.hosting.github.api import Repository, find_repository, query, request
+from model.hosting.github.api import Repository, locate_repository, query, request
 from model.hosting.github.check_logs import fetch_check_log
 from model.hosting.github.checks import JOB_PREFIX
 
@@ -51,7 +51,7 @@ _FAILURES: Final = ("failure", "timed_out", "startup_failure")
 
 async def fetch_text(path: Path, kind: WorkKind, item_id: str) -> ItemText:
     """Return the text of an item. Raises `not_found` if there is no such item."""
-    repository = await find_repository(path)
+    repository = await locate_repository(path)
     match kind:
         case "issue":
             return await _fetch_issue(path, repository, _to_number(item_id))
