@@ -19,6 +19,7 @@ from textual.widgets import OptionList
 
 from model.api.changes import Changes, FileDiff
 from model.api.code_reviews import Comparison, ReviewState
+from model.api.preferences import MagicPrompt, PromptVariable
 from model.domain.code_reviews import CodeReview, Finding
 from model.domain.hosting import WorkflowRun
 from model.domain.landing import ReviewProgress
@@ -60,6 +61,7 @@ from tui.hosting.work_list import WorkList
 from tui.landing.desk_list import DeskList
 from tui.landing.sweep_list import SweepList
 from tui.screens.palette import Palette
+from tui.screens.prompt_editor import EditPrompt
 from tui.shell.app import SpinneyApp
 from tui.terminal.output_filters import make_legible, nearest_color
 
@@ -462,6 +464,23 @@ def in_open_work(*keys: str) -> Reach:
     return reach
 
 
+async def _edit_prompt(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    """Edit a text that the service has refused."""
+    await session("s1")(app, pilot)
+    variables = [
+        PromptVariable(name="checks", help="The failed checks, one a line"),
+        PromptVariable(name="branch", help="Branch of the worktree"),
+    ]
+    prompt = MagicPrompt(
+        key="investigate_workflow_run", label="Investigate workflow run",
+        purpose="Message to a session about failed checks", kind="session",
+        default="Find out why these checks fail on {branch}:\n{checks}\nFix the cause.",
+        variables=variables,
+    )  # fmt: skip
+    app.push_screen(EditPrompt(prompt, "", lambda text: None))
+    await until(pilot, lambda: app.screen.is_modal)
+
+
 async def _amend(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await in_log("A")(app, pilot)
     await until(pilot, lambda: app.screen.is_modal)
@@ -574,6 +593,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("open-work", in_open_work("down", "space"), a_hosting_service_to_look_at),
     ScreenCase("workflow-runs", in_open_work("tab", "tab", "tab"), a_hosting_service_to_look_at),
     ScreenCase("begin-work", in_open_work("down", "enter"), a_hosting_service_to_look_at),
+    ScreenCase("edit-prompt", _edit_prompt),
     ScreenCase("work-filters", in_open_work("tab", "f2"), a_hosting_service_to_look_at),
     ScreenCase("pull-request", in_pull_request(), a_pull_request_to_look_at),
     ScreenCase("check-log", in_pull_request("tab", "tab", "enter"), a_pull_request_to_look_at),

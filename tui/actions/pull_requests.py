@@ -13,7 +13,7 @@ from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.screens.choose import Choice
 from tui.screens.dialog import Confirm
-from tui.screens.pick import Pick
+from tui.screens.searching_pick import SearchingPick
 
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
@@ -91,9 +91,9 @@ async def link_pull_request(desk: Desk) -> None:
     if worktree is None:
         return
 
-    async def read() -> Sequence[Choice]:
+    async def read(search: str = "") -> Sequence[Choice]:
         requests = await desk.client.call(
-            hosting.list_pull_requests, project_id=worktree.project_id
+            hosting.list_pull_requests, project_id=worktree.project_id, search=search
         )
         return [
             Choice(str(request.number), f"#{request.number} {request.title}", request.head_ref_name)
@@ -101,7 +101,8 @@ async def link_pull_request(desk: Desk) -> None:
         ]
 
     present = str(worktree.pr_number or "")
-    dialog = Pick("Pull request of the worktree", read, present, own="number or URL:")
+    title = "Pull request of the worktree"
+    dialog = SearchingPick(title, read, present, read, own="number or URL:")
     chosen = await desk.ask(dialog)
     if chosen is None:
         return

@@ -10,6 +10,7 @@ from model.api.projects import get_project_branches
 from model.api.sessions import create_session
 from model.base.errors import SpinneyError
 from model.domain.resources import Label
+from tui.actions.open_work import open_work
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
@@ -67,6 +68,8 @@ async def new_worktree(desk: Desk) -> None:
             is_begun = dialog.left.message or dialog.left.name or problem
             kept = UnmadeWorktree(dialog.left, problem) if is_begun else UnmadeWorktree()
             desk.drafts.set(kept, project.id)
+            if dialog.wants_other_work:
+                await open_work(desk)
             return
         try:
             worktree = await _request_worktree(desk, project, given)
@@ -93,12 +96,14 @@ def _offers(desk: Desk, project: "Project") -> Offers:
         found = await desk.client.call(get_project_branches, project_id=project.id)
         return [Choice(b.name, b.name, "checked out" if b.current else "") for b in found]
 
-    async def issues() -> Sequence[Choice]:
-        found = await desk.client.call(hosting.list_issues, project_id=project.id)
+    async def issues(search: str = "") -> Sequence[Choice]:
+        found = await desk.client.call(hosting.list_issues, project_id=project.id, search=search)
         return [Choice(f"{issue.number}\n", f"#{issue.number} {issue.title}") for issue in found]
 
-    async def pull_requests() -> Sequence[Choice]:
-        found = await desk.client.call(hosting.list_pull_requests, project_id=project.id)
+    async def pull_requests(search: str = "") -> Sequence[Choice]:
+        found = await desk.client.call(
+            hosting.list_pull_requests, project_id=project.id, search=search
+        )
         return [
             Choice(
                 f"{request.number}\n{request.head_ref_name}\n{request.base_ref_name}",
@@ -120,7 +125,9 @@ def _offers(desk: Desk, project: "Project") -> Offers:
 
         return load
 
-    return Offers(branches, issues, pull_requests, [default, *agents], models)
+    return Offers(
+        branches, issues, pull_requests, issues, pull_requests, [default, *agents], models
+    )
 
 
 def _default_agent(desk: Desk, project: "Project", catalog: "Catalog") -> str:

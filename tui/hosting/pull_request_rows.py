@@ -232,7 +232,10 @@ def _add_thread(page: PageWriter, thread: "ReviewThread", now: float) -> None:
     state = ", ".join(filter(None, (state, "outdated" if thread.is_outdated else "")))
     right = [Segment(state, palette.muted)]
     page.add_columns("thread", thread.id, [Segment("   ")], place_of(thread), palette.strong, right)
-    for comment in thread.comments:
+    for at, comment in enumerate(thread.comments):
+        if at == 1 and thread.left_out:
+            left_out = f"     {count(thread.left_out, 'comment')} left out"
+            page.add("thread", thread.id, Segment(left_out, palette.muted))
         age = "" if comment.created_at is None else f"  {format_age(comment.created_at, now)}"
         name = clean_line(comment.author)[: page.width]
         head = (Segment(f"     {name}", palette.accent), Segment(age, palette.muted))

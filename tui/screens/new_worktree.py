@@ -19,6 +19,7 @@ from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog
 from tui.screens.pick import Load, Pick
 from tui.screens.pick_field import LABEL_WIDTH, PickField
+from tui.screens.searching_pick import SearchEntries, SearchingPick
 from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
@@ -67,6 +68,8 @@ class Offers:
     branches: Load
     issues: Load
     pull_requests: Load
+    search_issues: SearchEntries
+    search_pull_requests: SearchEntries
     agents: Sequence[Choice]
     """The default one first."""
     models: Callable[[str], Load]
@@ -85,7 +88,8 @@ class NewWorktree(Dialog[WantedWorktree]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("shift+tab", "back_or_mode", show=False, priority=True)
+        Binding("shift+tab", "back_or_mode", show=False, priority=True),
+        Binding("ctrl+o", "other_work", show=False, priority=True),
     ]
 
     def __init__(
@@ -105,6 +109,8 @@ class NewWorktree(Dialog[WantedWorktree]):
         """The base branch or the existing one."""
         self.left = WantedWorktree()
         """The input, once the dialog was left without creating anything."""
+        self.wants_other_work = False
+        """Whether the dialog was left for the lists of other work to begin from."""
         self._problem = problem
         self._problem_at = _field_of(problem) if problem else ""
 
@@ -191,13 +197,13 @@ class NewWorktree(Dialog[WantedWorktree]):
         return Pick("Model", load, present, typed=typed, own="use")
 
     def _issues(self, present: str, typed: str) -> Pick:
-        return Pick(
-            "Issue", _with_first(NONE, self._offers.issues), present, typed=typed, own="use issue"
-        )
+        load, search = _with_first(NONE, self._offers.issues), self._offers.search_issues
+        return SearchingPick("Issue", load, present, search, typed=typed, own="use issue")
 
     def _pull_requests(self, present: str, typed: str) -> Pick:
         load = _with_first(NONE, self._offers.pull_requests)
-        return Pick("Pull request", load, present, typed=typed, own="use pull request")
+        search, own = self._offers.search_pull_requests, "use pull request"
+        return SearchingPick("Pull request", load, present, search, typed=typed, own=own)
 
     def _agents(self, present: str, typed: str) -> Pick:
         return Pick("Agent", self._offers.agents, present, typed=typed)
@@ -259,6 +265,11 @@ class NewWorktree(Dialog[WantedWorktree]):
         self.left = self._read()
         super().action_leave()
 
+    def action_other_work(self) -> None:
+        """Close for the lists of runs, alerts and the issue tracker; keep what was filled in."""
+        self.wants_other_work = True
+        self.action_leave()
+
     def _read(self) -> WantedWorktree:
         start = self._start.value
         branch = start.removeprefix(_EXISTING.value) if start.startswith(_EXISTING.value) else ""
@@ -280,7 +291,9 @@ class NewWorktree(Dialog[WantedWorktree]):
 
 def _keys(*, is_message: bool) -> Content:
     own = [("⇧tab", "mode")] if is_message else [("← →", "choose"), ("space", "list")]
-    return keys_line(("enter", "create"), ("tab", "field"), *own, ("esc", "cancel"))
+    return keys_line(
+        ("enter", "create"), ("tab", "field"), *own, ("^o", "other work"), ("esc", "cancel")
+    )
 
 
 def _existing(branch: str) -> Choice:

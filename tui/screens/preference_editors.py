@@ -10,7 +10,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from model.api.preferences import update_preferences
+from model.api.preferences import list_prompts, update_preferences
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.preferences.choices import accepts_null, choice_label
@@ -214,14 +214,20 @@ class EditEntries(Dialog[None]):
         )
         value = self._values[key]
         if self._field.key == "magic_prompts":
-            sentence = "Your own text for this prompt. Leave it empty for the built-in text."
-            edit = EditText(name, sentence, value or "", lambda text: self._set(key, text or None))
-            await self.app.push_screen_wait(edit)
+            await self._edit_prompt(key, value or "")
             return
         present = rows.NOTHING if value is None else value
         chosen = await self.app.push_screen_wait(Choose(name, offered, present))
         if chosen is not None:
             await self._set_or_notify(key, rows.parse_choice(chosen))
+
+    async def _edit_prompt(self, key: str, text: str) -> None:
+        from tui.screens.prompt_editor import EditPrompt
+
+        prompts = await self._desk.client.call(list_prompts)
+        prompt = next(each for each in prompts if each.key == key)
+        save = lambda text: self._set(key, text or None)  # noqa: E731
+        await self.app.push_screen_wait(EditPrompt(prompt, text, save))
 
     @property
     def _catalog(self) -> Any:

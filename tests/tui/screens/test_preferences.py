@@ -10,13 +10,14 @@ from textual.widgets import Input, OptionList, Static
 
 from model.agents.catalog import BUILT_IN, DEMO
 from model.api.doctor import AgentKind
+from model.api.preferences import MagicPrompt, PromptVariable
 from model.domain import events as e
 from model.preferences.apply import apply_changes
 from model.preferences.fields import shown_fields
 from model.preferences.schema import Preferences
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
-from tests.tui.waiting import until
+from tests.tui.waiting import until, until_shown
 from tui.composer.message_area import MessageArea
 from tui.keys.keymap import ACTIONS
 from tui.screens.choose import Choose
@@ -25,6 +26,7 @@ from tui.screens.keymap_editor import KeysScreen, PressKey
 from tui.screens.preference_editors import EditEntries, EditText
 from tui.screens.preferences import PreferencesScreen
 from tui.screens.profile_editor import EditProfile, ProfilesScreen
+from tui.screens.prompt_editor import EditPrompt
 from tui.shell.app import SpinneyApp
 
 TAKEN = {key for action in ACTIONS for key in action.keys.split(",")}
@@ -278,15 +280,37 @@ async def test_a_list_is_edited_with_one_entry_per_line(start: Start) -> None:
         )
 
 
+def a_prompt() -> MagicPrompt:
+    return MagicPrompt(
+        key="commit_message",
+        label="Commit message",
+        purpose="The message of a commit",
+        kind="text",
+        default="Write a commit message for {changes}.",
+        variables=[PromptVariable(name="changes", help="What was changed")],
+    )
+
+
 async def test_one_magic_prompt_is_changed_without_the_others(start: Start) -> None:
     client = client_applying_preferences()
+    client.answers["list_prompts"] = lambda given: [a_prompt()]
     async with start(client) as (app, pilot):
+        applied = client.answers["update_preferences"]
         await open_preferences(app, pilot, "magic_prompts")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, EditEntries))
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: isinstance(app.screen, EditText))
-        await pilot.press(*"Look", "enter")
+        keys = [option.id for option in app.screen.query_one(OptionList).options]
+        assert len(keys) == 16
+        await pilot.press(*["down"] * keys.index("commit_message"), "enter")
+        await until(pilot, lambda: isinstance(app.screen, EditPrompt))
+        await until_shown(app, pilot, "{changes}", "What was changed", "Write a commit message")
+        sentence = "Unknown variable {chages}. This prompt has {changes}. Write {{chages}} as text."
+        client.refuse("update_preferences", sentence)
+        await pilot.press(*"{chages}", "enter")
+        await until_shown(app, pilot, "Unknown variable {chages}")
+        client.answers["update_preferences"] = applied
+        client.calls.clear()
+        await pilot.press("ctrl+u", *"Look", "enter")
         await until(pilot, lambda: isinstance(app.screen, EditEntries))
         assert client.called("update_preferences") == [
             {"changes": {"magic_prompts": {"investigate_pr": "Look"}}}

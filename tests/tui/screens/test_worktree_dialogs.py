@@ -9,15 +9,17 @@ from textual.widgets import Input, OptionList
 from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
 from model.domain import events as e
-from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.domain.recovery import RecoveryFile, RecoveryPoint
 from model.domain.resources import Branch, Label, Session, Worktree
 from model.domain.worktrees import OutsideWorktree
+from tests.tui.a_hosting_service import an_issue, an_open_request, open_work
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start, Started
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import screen_text
-from tests.tui.waiting import until
+from tests.tui.waiting import until, until_shown
+from tui.composer.message_area import MessageArea
+from tui.hosting.work_screen import WorkScreen
 from tui.screens.archive import Archive
 from tui.screens.choose import Choose
 from tui.screens.dialog import AskText, Confirm
@@ -42,11 +44,11 @@ def add_lists(client: FakeClient) -> FakeClient:
             Branch(name="origin/feature/door", current=False),
         ],
         "list_issues": lambda given: [
-            OpenIssue(number=12, title="The door sticks"),
-            OpenIssue(number=13, title="The window too"),
+            an_issue(12, "The door sticks"),
+            an_issue(13, "The window too"),
         ],
         "list_pull_requests": lambda given: [
-            OpenPullRequest(number=7, title="Oil it", head_ref_name="oil", base_ref_name="dev")
+            an_open_request(7, "Oil it", head_ref_name="oil", base_ref_name="dev")
         ],
     }
     client.refuse("create_worktree", "not now", "conflict")
@@ -120,6 +122,40 @@ async def test_an_issue_sets_the_context_and_the_first_message(start: Start) -> 
             13,
             "The window too",
         )
+
+
+async def test_the_service_is_asked_for_an_issue_that_was_not_loaded(start: Start) -> None:
+    client = add_lists(client_with_session())
+    first = [an_issue(n, f"Issue {n}") for n in range(1, 101)]
+    client.answers["list_issues"] = lambda given: (
+        [an_issue(512, "By its text")] if given["search"] else first
+    )
+    async with start(client) as started:
+        app, pilot = started
+        dialog = await open_new_worktree(started)
+        dialog.query_one("#issue", PickField).focus()
+        await pilot.press("space")
+        await until(pilot, lambda: has_entries(app, "Issue"))
+        await pilot.press(*"needle")
+        await until_shown(app, pilot, "#512 By its text")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is dialog)
+        assert dialog.query_one("#issue", PickField).choice.label == "#512 By its text"
+
+
+async def test_other_work_is_one_key_away_and_the_input_is_kept(start: Start) -> None:
+    client = add_lists(client_with_session())
+    client.answers["list_open_work"] = lambda given: open_work()
+    async with start(client) as started:
+        app, pilot = started
+        await open_new_worktree(started)
+        await pilot.press(*"Mend", "ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, WorkScreen))
+        await until_shown(app, pilot, "Read files from a pipe")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        dialog = await open_new_worktree(started)
+        assert dialog.query_one("#message", MessageArea).text == "Mend"
 
 
 async def test_a_pull_request_sets_its_branches(start: Start) -> None:
