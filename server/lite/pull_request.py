@@ -30,15 +30,16 @@ _ORDER: Final[tuple[CheckState, ...]] = (
     "failed", "waiting", "running", "queued", "cancelled", "passed", "skipped",
 )  # fmt: skip
 """Those that need attention first."""
-_SHOWN_CHECKS: Final = 15
-_SHOWN_THREADS: Final = 5
-_SHOWN_COMMENTS: Final = 3
+_SHOWN_CHECKS: Final = 12
+_SHOWN_THREADS: Final = 4
+_COMMENT_LENGTH: Final = 150
+"""Characters of the first comment of a thread; the page of a thread has all of it."""
 
 
 async def render_pull_request(page_request: PageRequest, worktree_id: str) -> str:
     """State, checks and open comments, with forms; with `log` (a check's key) the end of its log.
 
-    `checks` shows them from the given number on, `thread` a thread in full.
+    `checks` and `threads` show these from the given number on, `thread` (a key) one in full.
     """
     worktree = require_worktree(page_request.state, worktree_id)
     found = await run(page_request.workspace, get_pull_request, {"worktreeId": worktree.id})
@@ -68,16 +69,21 @@ def pull_request_path(worktree_id: str) -> str:
 
 
 def _summary(found: PullRequestDetails) -> str:
-    parts = [f"{shorten(found.head, 60)} → {shorten(found.base, 60)}", f"by {found.author}"]
+    parts = [
+        f"{shorten(found.head, 60)} → {shorten(found.base, 60)}",
+        f"by {shorten(found.author, 40)}",
+    ]
     parts += [f"{found.behind} behind"] if found.behind else []
-    reviews = [f"{one.name} {one.state.replace('_', ' ')}" for one in found.reviewers[:10]]
-    return shorten(" · ".join([*parts, *reviews]), 600)
+    reviews = [
+        f"{shorten(one.name, 40)} {one.state.replace('_', ' ')}" for one in found.reviewers[:10]
+    ]
+    return shorten(" · ".join([*parts, *reviews]), 400)
 
 
 def _merge(page_request: PageRequest, worktree: Worktree, found: PullRequestDetails) -> list[Node]:
     if found.phase in ("merged", "closed"):
         return []
-    note = make("p", shorten(found.merge_note, 400), class_="hint") if found.merge_note else None
+    note = make("p", shorten(found.merge_note, 250), class_="hint") if found.merge_note else None
     parts: list[Node] = [note]
     if found.phase == "draft":
         address = f"/lite/worktrees/{worktree.id}/ready"
@@ -112,7 +118,7 @@ def _checks(page_request: PageRequest, worktree: Worktree, found: PullRequestDet
     return [
         make("p", words or found.checks_note or "None."),
         make("ul", [_check(worktree, check) for check in shown], class_="rows") if shown else None,
-        nav(link(f"{count(more, 'more check')}", address)) if more > 0 else None,
+        nav(link(count(more, "more check"), address)) if more > 0 else None,
         _send(page_request, worktree, "fix-checks", "Fix the checks") if counts["failed"] else None,
     ]
 
@@ -147,10 +153,13 @@ def _threads(
     unresolved = [thread for thread in found.threads if not thread.is_resolved]
     if not unresolved:
         return [make("p", found.threads_note or "No open comments.")]
-    more = len(unresolved) - _SHOWN_THREADS
+    first = query_number(page_request, "threads")
+    shown = unresolved[first : first + _SHOWN_THREADS]
+    more = len(unresolved) - first - len(shown)
+    address = f"{pull_request_path(worktree.id)}?threads={first + _SHOWN_THREADS}"
     return [
-        [_thread(worktree, thread) for thread in unresolved[:_SHOWN_THREADS]],
-        make("p", f"… {count(more, 'more open comment')}", class_="hint") if more > 0 else None,
+        [_thread(worktree, thread) for thread in shown],
+        nav(link(count(more, "more open comment"), address)) if more > 0 else None,
         _send(page_request, worktree, "answer-comments", "Answer the comments"),
     ]
 
@@ -162,12 +171,18 @@ def _place(thread: ReviewThread) -> str:
 
 def _thread(worktree: Worktree, thread: ReviewThread) -> list[Node]:
     address = f"{pull_request_path(worktree.id)}?thread={_key(thread.id)}"
+    first = thread.comments[0] if thread.comments else None
+    replies = len(thread.comments) - 1
     return [
         nav(link(_place(thread), address)),
-        [
-            make("p", make("b", shorten(comment.author)), f" {shorten(comment.body, 150)}")
-            for comment in thread.comments[:_SHOWN_COMMENTS]
-        ],
+        None
+        if first is None
+        else make(
+            "p",
+            make("b", shorten(first.author, 40)),
+            f" {shorten(first.body, _COMMENT_LENGTH)}",
+            make("small", f" {replies} more") if replies > 0 else None,
+        ),
     ]
 
 
