@@ -38,7 +38,7 @@ async def render_desk(page_request: PageRequest, project_id: str) -> str:
     desk = await run(page_request.workspace, get_landing_desk, {"projectId": project.id})
     landed = await run(page_request.workspace, list_landings, {"projectId": project.id, "limit": 1})
     visible, links = paginate(page_request, desk.rows)
-    head = make("tr", [make("th", title) for title in ("Worktree", "Changes", "Check", "Next")])
+    head = make("tr", [make("th", title) for title in ("Worktree", "Next", "Changes")])
     table = make("table", make("thead", head), make("tbody", [_row(row) for row in visible]))
     done = DONE.get(page_request.query.get("done", ""))
     return render_page(
@@ -117,6 +117,8 @@ def _row(row: LandingRow) -> Element:
     if row.conflicts:
         files = {path for conflict in row.conflicts for path in conflict.files}
         changes.append(f"{count(len(files), 'file')} in conflict")
+    if row.check.has_script:
+        changes.append(f"check {describe_check(row.check)}")
     request: list[Node] = []
     if (found := row.pull_request) is not None:
         request = [
@@ -126,9 +128,8 @@ def _row(row: LandingRow) -> Element:
     return make(
         "tr",
         make("td", link(shorten(row.name, _NAME_LENGTH), landing_path(row.worktree_id)), request),
-        make("td", ", ".join(changes)),
-        make("td", describe_check(row.check)),
         make("td", make("b", row.next), f" {shorten(row.reason, 160)}"),
+        make("td", ", ".join(changes)),
     )
 
 

@@ -8,6 +8,9 @@ import { sendProblem, showCheck } from "./landing_check.js";
  * @typedef {import("./landing_types.js").LandingRow} LandingRow
  */
 
+/** Whether it is merged by its pull request. @param {LandingRow} row */
+export const hasOpenRequest = ({ pull_request: pr }) => Boolean(pr && pr.phase !== "closed" && pr.phase !== "merged");
+
 /** Do the next step of a row. @param {App} app @param {LandingRow} row @returns {unknown} */
 export function actOn(app, row) {
   const { worktree_id: id } = row;
@@ -28,7 +31,7 @@ export function actOn(app, row) {
     case "update":
       return updateFromBase(app, row);
     case "merge":
-      return row.pull_request ? app.go("pull-request", id) : landWorktree(app, id);
+      return hasOpenRequest(row) ? app.go("pull-request", id) : landWorktree(app, id);
     case "archive":
       return archive(app, row);
     default:
