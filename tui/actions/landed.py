@@ -1,5 +1,6 @@
 """Lands a worktree, and what follows: the report, taking it back, pushing the base."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -62,7 +63,7 @@ async def land_worktree(desk: Desk, worktree: "Worktree") -> None:
         await _take_way_out(desk, worktree, result)
     elif result is not None:
         desk.drafts.drop(LandDraft, worktree_id)
-        await report_landing(desk, result)
+        await report_landing(desk, result, {worktree_id: worktree.name})
 
 
 async def _take_way_out(desk: Desk, worktree: "Worktree", key: str) -> None:
@@ -77,10 +78,14 @@ async def _take_way_out(desk: Desk, worktree: "Worktree", key: str) -> None:
             await (commit(desk) if key == "m" else open_diff(desk))
 
 
-async def report_landing(desk: Desk, landing: "Landing") -> None:
-    """Say what landed, and offer to take it back and to push the base."""
+async def report_landing(desk: Desk, landing: "Landing", names: "Mapping[str, str]") -> None:
+    """Say what landed, and offer to take it back and to push the base.
+
+    `names`: those of the worktrees by their ids; they may be deleted by now.
+    """
     base = clean_line(landing.base)
-    what = count(len(landing.worktree_ids), "worktree")
+    landed = [f"'{clean_line(names[key])}'" for key in landing.worktree_ids if key in names]
+    what = ", ".join(landed) or count(len(landing.worktree_ids), "worktree")
     lines = [f"{what} landed in {base} ({landing.method})."]
     lines.append(f"{base} went from {landing.before[:7]} to {landing.after[:7]}.")
     lines += [clean_line(note) for note in landing.notes]

@@ -143,7 +143,7 @@ async def _land(desk: Desk, train: "Train") -> bool:
         after=after,
         delete_remote_branch=deletes_remote,
     )
-    await report_landing(desk, landing)
+    await report_landing(desk, landing, {car.worktree_id: car.branch for car in train.cars})
     return True
 
 

@@ -26,6 +26,8 @@ class DeskList(MarkedList["LandingRow"]):
         super().__init__(palette, id="desk")
         self._names: Names = {}
         self._columns: list[FittedColumn] = []
+        self._lost: tuple[Hashable, Hashable] | None = None
+        """The row under the cursor that is gone, and the one that was put in its place."""
 
     def key(self, item: "LandingRow") -> Hashable:
         """Return the worktree's id."""
@@ -35,8 +37,23 @@ class DeskList(MarkedList["LandingRow"]):
         """Show these rows; `names` has those of the worktrees that they may be in conflict with."""
         self._names = names
         self._fit(rows)
+        before = self.item
         self.show(rows)
+        self._return_cursor(before)
         self.refresh()
+
+    def _return_cursor(self, before: "LandingRow | None") -> None:
+        """Move the cursor back to a row that comes back.
+
+        A worktree that has just landed is missing until it is recognized as merged.
+        """
+        keys, here = set(map(self.key, self.items)), self.item and self.key(self.item)
+        if before is not None and self.key(before) not in keys:
+            self._lost = self.key(before), here
+        elif self._lost is not None and self._lost[0] in keys:
+            if here == self._lost[1]:
+                self.go_to(self._lost[0])
+            self._lost = None
 
     def on_resize(self) -> None:
         """Fit the columns to the new width."""

@@ -164,7 +164,10 @@ class SweepScreen(FullScreen):
         parts = [f"{count(len(rows), 'worktree')}, {format_size(total_size(rows))}"]
         if any(row.size is None for row in rows):
             parts[0] += " …"
-        parts.append(f"without a loss {len(safe)}, {format_size(total_size(safe))}")
+        if safe:
+            parts.append(f"without a loss {len(safe)}, {format_size(total_size(safe))}")
+        else:
+            parts.append("each has something to lose")
         if self.known.free_bytes is not None:
             parts.append(f"{format_size(self.known.free_bytes)} free")
         return Content.styled(" · ".join(parts), "$text-muted")

@@ -82,8 +82,9 @@ class TrainProgress(Dialog[Chosen]):
                 if event.train is None:
                     self.dismiss(None)
                     return
-                self.train = event.train
-                self._fill(self._at)
+                was_running, self.train = self.train.status == "running", event.train
+                stopper = find_stopper(self.train) if was_running else None
+                self._fill(self._at if stopper is None else self.train.cars.index(stopper))
 
     @property
     def _at(self) -> int:
@@ -142,7 +143,8 @@ class TrainProgress(Dialog[Chosen]):
         if car is not None and car.check != "none":
             keys.append(("enter", "output of the check"))
         if train.status in ("ready", "stopped") and (ready := count_ready(train)):
-            keys.append(("l", "land it" if ready == len(train.cars) else f"land those {ready}"))
+            number = len(train.cars)
+            keys.append(("l", "land it" if ready == number else f"land {ready} of {number}"))
         if car is not None and car.status in ("conflict", "failed"):
             keys.append(("f", "send to its session"))
         if train.status == "running":

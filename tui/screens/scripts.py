@@ -32,7 +32,7 @@ _WHEN: Final[dict[ScriptName, str]] = {
     "setup": "runs in each new worktree",
     "run": "runs on demand until you stop it",
     "teardown": "runs before a worktree is deleted",
-    "check": "runs on demand, and before a branch lands",
+    "check": "has to pass before it lands",
 }
 
 

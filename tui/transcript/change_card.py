@@ -22,6 +22,7 @@ ACTIONS: Final = {
     "commit": "commit",
     "push": "push",
     "pull_request": "pr",
+    "land": "land",
     "undo_turn": "undo",
 }
 """The actions of the card, and what they are called there."""
@@ -34,6 +35,9 @@ def offered_actions(worktree: Worktree, ended_at: float) -> list[str]:
     done: set[str] = {"commit"} if is_known and changed == (0, 0) else set()
     if done and worktree.cached_unpushed_count == 0:
         done.add("push")
+    # Only what is committed lands, and only from a branch of its own.
+    if not done or not worktree.cached_ahead_count or worktree.session_type == "base":
+        done.add("land")
     return [action for action in ACTIONS if action not in done]
 
 

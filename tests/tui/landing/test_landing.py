@@ -65,6 +65,11 @@ async def test_the_desk_follows_its_events_and_the_cursor_stays_on_its_worktree(
         assert (screen.row.worktree_id, screen.rows.here) == ("w3", 0)
         assert "It can land in main." in screen_text(app)
         assert "\x1b" not in screen_text(app)
+        others = fake.rows[1:]
+        for fake.rows in (others, [*others, fake.rows[0]]):  # landed, then recognized as merged
+            fake.client.feed(e.LandingUpdated(project_id="p1"))
+            await until(pilot, lambda: len(screen.rows.items) == len(fake.rows))
+        assert screen.rows.here == 2
         running = a_train(a_car(1, "checking"), a_car(2, "waiting"), status="running")
         fake.client.feed(e.TrainUpdated(project_id="p1", train=running))
         await until(pilot, lambda: "'brave-otter' is being checked (1 of 2)" in screen_text(app))
@@ -106,6 +111,7 @@ async def test_enter_lands_with_the_chosen_method_and_the_report_takes_it_back(
                 "ignore_check": False,
             }
         ]
+        assert "'brave-otter' landed in main (merge)." in dialog_text(app.screen)
         assert "main went from 0ac93e5 to 77aa11b." in dialog_text(app.screen)
         assert "'brave-otter' was archived." in dialog_text(app.screen)
         await pilot.press("u")

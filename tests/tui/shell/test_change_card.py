@@ -10,10 +10,11 @@ from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 
 
-def report(client: FakeClient, uncommitted: int, unpushed: int) -> None:
+def report(client: FakeClient, uncommitted: int, unpushed: int, ahead: int = 0) -> None:
     """Let git report these counts."""
-    zeros = dict.fromkeys(("ahead", "behind", "uncommitted_removed", "branch_diff_removed"), 0)
+    zeros = dict.fromkeys(("behind", "uncommitted_removed", "branch_diff_removed"), 0)
     counts = {"uncommitted_added": uncommitted, "branch_diff_added": 2, "unpushed": unpushed}
+    counts["ahead"] = ahead
     client.feed(e.GitStatusUpdated(worktree_id="w1", checked_at=1.0, **zeros, **counts))
 
 
@@ -45,3 +46,7 @@ async def test_the_card_offers_to_commit_then_to_push_then_neither(start: Start)
         # Git has not been read since another answer ended.
         client.feed(e.SessionUpdated(session_id="s1", updates={"updated_at": 2.0}))
         await until(pilot, lambda: "f4 commit" in card(app))
+        assert "/land" not in card(app)
+        client.feed(e.SessionUpdated(session_id="s1", updates={"updated_at": 0.5}))
+        report(client, uncommitted=0, unpushed=1, ahead=1)
+        await until(pilot, lambda: "/land" in card(app))
