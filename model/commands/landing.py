@@ -22,6 +22,7 @@ from model.domain.resources import SessionMessage
 from model.git.remote_branches import push_branch
 from model.landing.checks import describe_failure
 from model.landing.obstacles import write_check_message, write_conflict_message
+from model.preferences.schema import PromptKey
 from model.worktrees import require_project, require_worktree
 from model.writing.landing_message import generate_landing_message
 
@@ -117,42 +118,49 @@ async def write_landing_text(workspace: "Workspace", worktree_id: str) -> api.La
 
 @implements(api.write_landing_message)
 async def write_landing_message(workspace: "Workspace", worktree_id: str) -> api.LandingMessage:
-    state = workspace.store.state
-    worktree = require_worktree(state, worktree_id)
-    project = require_project(state, worktree.project_id)
-    base = worktree.base_branch or project.default_branch
-    conflicts = await workspace.landing.lander.find_conflicts(worktree)
-    if conflicts:
-        message = write_conflict_message(state.preferences, project, worktree, [base], conflicts)
-        return api.LandingMessage(message=message)
-    check = await workspace.landing.checks.read(worktree_id)
-    if check.status == "failed" and not check.is_stale:
-        run = await workspace.scripts.outcome(worktree_id, "check")
-        message = write_check_message(describe_failure(check), run.output)
-        return api.LandingMessage(message=message)
-    found = await workspace.landing.trains.find_obstacle(worktree)
-    if found is not None:
-        train, car, below = found
-        if car.status == "conflict":
-            message = write_conflict_message(
-                state.preferences, project, worktree, below, car.conflicts
-            )
-        else:
-            output = await workspace.landing.trains.read_output(train.id, worktree_id)
-            message = write_check_message(car.error, output, below)
-        return api.LandingMessage(message=message)
-    raise SpinneyError(
-        f"Neither a conflict with '{base}' nor a red check keeps '{worktree.name}' from landing.",
-        "conflict",
-    )
+    message, _ = await _write_message(workspace, worktree_id)
+    return api.LandingMessage(message=message)
 
 
 @implements(api.send_landing_message)
 async def send_landing_message(
     workspace: "Workspace", worktree_id: str, session_id: str | None = None
 ) -> SessionMessage:
-    written = await write_landing_message(workspace, worktree_id)
-    return await send_to_session(workspace, worktree_id, written.message, session_id)
+    message, prompt = await _write_message(workspace, worktree_id)
+    return await send_to_session(workspace, worktree_id, message, session_id, prompt)
+
+
+async def _write_message(workspace: "Workspace", worktree_id: str) -> tuple[str, PromptKey | None]:
+    """Return the message, and the prompt whose agent a new session for it has."""
+    state, landing = workspace.store.state, workspace.landing
+    worktree = require_worktree(state, worktree_id)
+    project = require_project(state, worktree.project_id)
+    base = worktree.base_branch or project.default_branch
+
+    def write(branches: list[str], files: list[str]) -> tuple[str, PromptKey]:
+        preferences = state.preferences
+        message = write_conflict_message(preferences, project, worktree, branches, files)
+        return message, "resolve_conflicts"
+
+    conflicts = await landing.lander.find_conflicts(worktree)
+    if conflicts:
+        return write([base], conflicts)
+    check = await landing.checks.read(worktree_id)
+    if check.status == "failed" and not check.is_stale:
+        run = await workspace.scripts.outcome(worktree_id, "check")
+        return write_check_message(describe_failure(check), run.output), None
+    found = await landing.trains.find_obstacle(worktree)
+    if found is None:
+        raise SpinneyError(
+            f"Neither a conflict with '{base}' nor a red check keeps '{worktree.name}' from "
+            "landing.",
+            "conflict",
+        )
+    train, car, below = found
+    if car.status == "conflict":
+        return write(below, car.conflicts)
+    output = await landing.trains.read_output(train.id, worktree_id)
+    return write_check_message(car.error, output, below), None
 
 
 @implements(api.start_train)

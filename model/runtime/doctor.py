@@ -184,7 +184,7 @@ def _is_short(free: int, total: int) -> bool:
 def _advise_sweep(path: Path) -> str:
     taken = measure_directory(path, seconds=_MEASURE_SECONDS)
     amount = f"The worktrees take {_size(taken)}. " if taken is not None else ""
-    return f"{amount}'Sweep' lists those that can go without a loss."
+    return f"{amount}'spinney prune' lists those that can go without a loss."
 
 
 def _size(number: int) -> str:

@@ -12,6 +12,7 @@ from tests.bench import (
     broadcast,
     busy,
     crowd,
+    landing,
     line,
     living,
     page,
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[int], Table]] = {
     "broadcast": broadcast.measure,
     "session": session.measure,
     "snapshots": snapshots.measure,
+    "landing": landing.measure,
     "store": store.measure,
     "crowd": crowd.measure,
     "soak": soak.measure,
@@ -44,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[int], Table]] = {
 }
 
 RUNS = {
+    "landing": 5,
     "start": 10,
     "attached": 5,
     "living": 2,

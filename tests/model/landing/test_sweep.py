@@ -85,4 +85,4 @@ def test_the_doctor_mentions_the_sweep_when_the_disk_gets_short(
     monkeypatch.setattr(doctor, "_SHORT", 10**18)
     finding = doctor._check_directory("worktrees", tmp_path)
     assert (finding.ok, "GB free" in finding.found) == (None, True)
-    assert finding.remedy.startswith("The worktrees take 0.0 GB. 'Sweep' lists those")
+    assert finding.remedy.startswith("The worktrees take 0.0 GB. 'spinney prune' lists")
