@@ -35,7 +35,7 @@ PROGRAM: Final = HostingProgram(
     removed=frozenset({"NO_PROMPT", "GITLAB_REPO", "GITLAB_GROUP"}),
 )
 
-LOG_BYTES: Final = 512_000
+LOG_BYTES: Final = 200_000
 """Bytes of the end of a log that are kept."""
 _LOG_TIMEOUT: Final = 120.0
 _STATUS_LINE: Final = re.compile(r"HTTP/[\d.]+ (\d{3})")
