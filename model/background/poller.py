@@ -133,7 +133,8 @@ class Poller:
         await self._git.request_and_wait(worktree_ids)
 
     def refresh_hosting(self, worktree_id: str) -> None:
-        """Refresh the pull request of this worktree."""
+        """Refresh the pull request of this worktree, whatever is known of it."""
+        self._following.forget(worktree_id)
         self._hosting.request(worktree_id)
 
     def _worktrees(self) -> Mapping[str, str]:

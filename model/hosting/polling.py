@@ -78,6 +78,10 @@ class PullRequestPoller:
         self._searches.pop(worktree.id, None)
         return worktree.archive_when_idle or worktree.pr_number is None
 
+    def forget(self, worktree_id: str) -> None:
+        """Forget the version that is known, so that the next poll reads the state anyway."""
+        self._versions.pop(worktree_id, None)
+
     async def poll(self, worktree_id: str) -> None:
         """Poll the service and record changes. Errors are only logged; known values are kept.
 

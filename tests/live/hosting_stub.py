@@ -322,7 +322,13 @@ class HostingStub:
             for place, check in enumerate(known.checks)
             if bool(check.classic) == is_classic
         ]
-        return self._conditional(request, {"total_count": len(found), "found": found[:100]})
+        if is_classic:
+            pending = any(status["state"] in ("PENDING", "EXPECTED") for status in found)
+            state = "pending" if pending or not found else "success"
+            answer = {"total_count": len(found), "state": state, "statuses": found[:100]}
+            return self._conditional(request, answer)
+        runs = [{**run, "status": run["status"].lower()} for run in found[:100]]
+        return self._conditional(request, {"total_count": len(found), "check_runs": runs})
 
     async def _send_log(self, request: web.Request, job: Job | None) -> web.StreamResponse:
         if job is None or not job.has_log:

@@ -267,6 +267,24 @@ async def test_a_state_that_did_not_change_costs_nothing(
     assert service.asked == ["GET /repos/ada/engine/pulls/7"]
 
 
+async def test_checks_that_have_ended_are_asked_for_at_every_third_poll(
+    service: HostingStub, tmp_path: Path
+) -> None:
+    service.set_pull_requests(PullRequest(checks=[Check("FAILURE")]))
+    _, version = await GITHUB.fetch_state(tmp_path, URL)
+    counts = []
+    for _ in range(4):
+        service.asked.clear()
+        found, version = await GITHUB.fetch_state(tmp_path, URL, version)
+        assert found is None
+        counts.append(len(service.asked))
+    assert counts == [1, 1, 3, 1]
+    service.set_pull_requests(PullRequest(checks=[Check()]))
+    states = [await GITHUB.fetch_state(tmp_path, URL, version)]
+    states.append(await GITHUB.fetch_state(tmp_path, URL, states[-1][1]))
+    assert [state.checks if state else None for state, _ in states] == [None, "pending"]
+
+
 async def test_the_log_of_the_failed_steps_ends_with_what_failed(
     service: HostingStub, tmp_path: Path
 ) -> None:

@@ -19,6 +19,8 @@ from model.hosting.program import Output
 Json = dict[str, Any]
 
 _NOT_MODIFIED: Final = 304
+_DOWNLOAD_TIMEOUT: Final = 300.0
+"""Seconds; a log may have hundreds of megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,9 @@ async def request(
 
 async def download(path: Path, host: str, endpoint: str, take: Callable[[bytes], None]) -> None:
     """Pass the body of an answer on piece by piece."""
-    result = await run_gh(path, "api", endpoint, f"--hostname={host}", take=take)
+    result = await run_gh(
+        path, "api", endpoint, f"--hostname={host}", timeout=_DOWNLOAD_TIMEOUT, take=take
+    )
     if result.code != 0:
         raise to_error(result.err, result.code)
 

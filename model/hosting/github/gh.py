@@ -39,7 +39,14 @@ async def gh(cwd: Path, *args: str, stdin: str = "") -> str:
 
 
 async def run_gh(
-    cwd: Path, *args: str, stdin: str = "", take: Callable[[bytes], None] | None = None
+    cwd: Path,
+    *args: str,
+    stdin: str = "",
+    timeout: float | None = None,
+    take: Callable[[bytes], None] | None = None,
 ) -> Output:
-    """Run `gh` and return its output, also if it failed; `take` is as in `HostingProgram.run`."""
-    return await PROGRAM.run(cwd, args, stdin, timeout=_TIMEOUT, take=take)
+    """Run `gh` and return its output, also if it failed.
+
+    `timeout` (60 seconds) and `take` are as in `HostingProgram.run`.
+    """
+    return await PROGRAM.run(cwd, args, stdin, timeout=timeout or _TIMEOUT, take=take)
