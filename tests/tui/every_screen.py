@@ -593,6 +593,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("open-work", in_open_work("down", "space"), a_hosting_service_to_look_at),
     ScreenCase("workflow-runs", in_open_work("tab", "tab", "tab"), a_hosting_service_to_look_at),
     ScreenCase("begin-work", in_open_work("down", "enter"), a_hosting_service_to_look_at),
+    ScreenCase("project-settings", action("project_settings")),
     ScreenCase("edit-prompt", _edit_prompt),
     ScreenCase("work-filters", in_open_work("tab", "f2"), a_hosting_service_to_look_at),
     ScreenCase("pull-request", in_pull_request(), a_pull_request_to_look_at),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from model.api import cloning
 from model.api.directories import Directory, list_directories
+from model.api.hosting import list_tracker_teams
 from model.api.projects import add_project as add_project_command
 from model.api.projects import get_project_branches, update_project_settings
 from model.api.projects import remove_project as remove_project_command
@@ -156,8 +157,14 @@ async def project_settings(desk: Desk) -> None:
         found = await desk.client.call(get_project_branches, project_id=project.id)
         return [Choice(branch.name, branch.name) for branch in found]
 
+    async def teams() -> Sequence[Choice]:
+        found = await desk.client.call(list_tracker_teams, project_id=project.id)
+        return [Choice(team.id, f"{team.key} {team.name}") for team in found]
+
     while True:
-        dialog = EditProject(project, agents, profiles, branches, list(known), given, problem)
+        dialog = EditProject(
+            project, agents, profiles, branches, teams, list(known), given, problem
+        )
         wanted = await desk.ask(dialog)
         if wanted is None or wanted == before:
             return
@@ -184,6 +191,8 @@ async def _save_settings(
         default_branch=if_changed(wanted.branch, before.branch),
         worktrees_dir=if_changed(wanted.directory, before.directory),
         custom_system_prompt=if_changed(wanted.prompt, before.prompt),
+        tracker_team_id=if_changed(wanted.tracker_team, before.tracker_team),
+        tracker_api_key={"": None, "-": ""}.get(wanted.tracker_key, wanted.tracker_key),
     )
     if wanted.servers != before.servers:
         servers = None if wanted.servers is None else list(wanted.servers)

@@ -1,20 +1,23 @@
 """The dialog with a project's settings; empty fields use the preferences."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Label, SelectionList, Static, TextArea
 from textual.widgets.selection_list import Selection
 
+from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog
 from tui.screens.pick import Load, Pick
-from tui.screens.pick_field import PickField
+from tui.screens.pick_field import LABEL_WIDTH, PickField
 from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
@@ -35,6 +38,10 @@ class ProjectSettings:
     prompt: str
     servers: tuple[str, ...] | None
     """The enabled MCP servers; `None` for those of the preferences."""
+    tracker_team: str = ""
+    """The id of the team of the issue tracker."""
+    tracker_key: str = ""
+    """A new key for the issue tracker; empty keeps the present one, `-` removes it."""
 
 
 def settings_of(project: "Project") -> ProjectSettings:
@@ -47,15 +54,17 @@ def settings_of(project: "Project") -> ProjectSettings:
         project.worktrees_dir or "",
         project.custom_system_prompt or "",
         None if servers is None else tuple(servers),
+        project.tracker_team_id or "",
     )
 
 
 class EditProject(Dialog[ProjectSettings]):
-    """Agent, provider profile, branch, worktree directory, instructions, MCP servers."""
+    """Agent, provider profile, branch, directory, instructions, MCP servers, issue tracker."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "save", show=False, priority=True),
     ]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (32, "-high")]  # noqa: RUF012 (as Textual has it)
 
     def __init__(
         self,
@@ -63,6 +72,7 @@ class EditProject(Dialog[ProjectSettings]):
         agents: Sequence[Choice],
         profiles: Sequence[Choice],
         branches: Load,
+        teams: Load,
         servers: Sequence[str],
         filled_in: ProjectSettings,
         problem: str = "",
@@ -71,6 +81,7 @@ class EditProject(Dialog[ProjectSettings]):
         self._agents = [FROM_PREFERENCES, *agents]
         self._profiles = [FROM_PREFERENCES, *profiles]
         self._branches = branches
+        self._teams = teams
         self._servers = servers
         self._given = filled_in
         self._problem = problem
@@ -92,6 +103,7 @@ class EditProject(Dialog[ProjectSettings]):
             Label("Instructions for all agents in this project"),
             TextArea(given.prompt, id="prompt", compact=True, highlight_cursor_line=False),
             *self._server_list(),
+            *self._tracker_fields(),
             Static(
                 keys_line(
                     ("^g", "save"),
@@ -112,6 +124,21 @@ class EditProject(Dialog[ProjectSettings]):
         chosen = next((each for each in self._profiles if each.value == present), gone)
         return [PickField("Provider profile", chosen, self._pick_profile, id="provider")]
 
+    def _tracker_fields(self) -> list[Widget]:
+        """The key, which is never shown, and the team of the issue tracker."""
+        team = self._given.tracker_team
+        key = TextField(
+            self._given.tracker_key,
+            id="tracker-key",
+            placeholder="unchanged; a new key, or - to remove it",
+            password=True,
+            compact=True,
+        )
+        return [
+            Horizontal(Label("Tracker key".ljust(LABEL_WIDTH)), key, classes="field"),
+            PickField("Tracker team", Choice(team, team or "none"), self._pick_team, id="team"),
+        ]
+
     def _server_list(self) -> list[Widget]:
         if not self._servers:
             return []
@@ -125,12 +152,27 @@ class EditProject(Dialog[ProjectSettings]):
     def on_mount(self) -> None:
         """Focus the first field."""
         self.query_one("#agent").focus()
+        if self._given.tracker_team:
+            self.run_worker(self._name_team(), exit_on_error=False)
+
+    async def _name_team(self) -> None:
+        """Show the name of the team in place of its id."""
+        with suppress(SpinneyError):  # what is wrong is said in the list of teams
+            for team in await self._teams():
+                if team.value == self._given.tracker_team:
+                    self.query_one("#team", PickField).set_choice(team)
 
     def _pick_agent(self, present: str, typed: str) -> Pick:
         return Pick("Agent", self._agents, present, typed=typed)
 
     def _pick_profile(self, present: str, typed: str) -> Pick:
         return Pick("Provider profile", self._profiles, present, typed=typed)
+
+    def _pick_team(self, present: str, typed: str) -> Pick:
+        async def load() -> Sequence[Choice]:
+            return [Choice("", "none"), *await self._teams()]
+
+        return Pick("Team of the issue tracker", load, present, typed=typed)
 
     def _pick_branch(self, present: str, typed: str) -> Pick:
         return Pick("Base branch", self._branches, present, typed=typed)
@@ -168,5 +210,7 @@ class EditProject(Dialog[ProjectSettings]):
                 self.query_one("#directory", Input).value.strip(),
                 self.query_one("#prompt", TextArea).text.strip(),
                 servers,
+                self.query_one("#team", PickField).choice.value,
+                self.query_one("#tracker-key", Input).value.strip(),
             )
         )

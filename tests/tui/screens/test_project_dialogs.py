@@ -9,11 +9,13 @@ from model.api.cloning import CloneProgress
 from model.api.directories import Directory
 from model.base.errors import SpinneyError
 from model.domain import events as e
+from model.domain.hosting import TrackerTeam
 from model.domain.recovery import RecoveryPoint
 from model.domain.resources import HostingRemote, Project, Session
 from tests.tui.builders import a_folder, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import screen_text
 from tests.tui.waiting import until
 from tui.screens.add_project import AddProject
 from tui.screens.cloning import Cloning
@@ -308,6 +310,32 @@ async def test_a_project_can_have_its_own_provider_profile(start: Start) -> None
         assert client.called("update_project_settings")[0]["default_provider"] == "gateway"
 
 
+async def test_the_key_of_the_issue_tracker_is_hidden_and_its_team_is_chosen(start: Start) -> None:
+    client = FakeClient(a_state(a_project(tracker_team_id="t2")))
+    teams = [
+        TrackerTeam(id="t1", key="ENG", name="Engine"),
+        TrackerTeam(id="t2", key="UI", name="Faces"),
+    ]
+    client.answers["list_tracker_teams"] = lambda given: teams
+    client.answers["update_project_settings"] = lambda given: None
+    async with start(client) as (app, pilot):
+        await move_cursor(app, pilot, Place("project", "p1"))
+        app.main.action_do("project_settings")
+        await until(pilot, lambda: isinstance(app.screen, EditProject))
+        dialog = app.screen
+        await until(pilot, lambda: dialog.query_one("#team", PickField).choice.label == "UI Faces")
+        dialog.query_one("#tracker-key", Input).focus()
+        await pilot.press(*"secret", "tab", "space")
+        assert "secret" not in screen_text(app)
+        await until(pilot, lambda: isinstance(app.screen, Pick) and app.screen.marked is not None)
+        await pilot.press(*"eng", "enter")
+        await until(pilot, lambda: app.screen is dialog)
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: client.called("update_project_settings"))
+        given = client.called("update_project_settings")[0]
+        assert (given["tracker_api_key"], given["tracker_team_id"]) == ("secret", "t1")
+
+
 async def test_only_changed_settings_are_saved_and_an_error_keeps_the_input(start: Start) -> None:
     client = FakeClient(a_state(a_project(known_mcp_servers=["files", "web"])))
     client.refuse("update_project_settings", "Invalid field 'worktreesDir': no directory there")
@@ -333,6 +361,8 @@ async def test_only_changed_settings_are_saved_and_an_error_keeps_the_input(star
                 "default_branch": None,
                 "worktrees_dir": "/nowhere",
                 "custom_system_prompt": "Be brief.",
+                "tracker_team_id": None,
+                "tracker_api_key": None,
             }
         ]
         assert "no directory" in str(app.screen.query_one(".problem").render())
