@@ -3,8 +3,8 @@
 The REST API answers conditional requests about the pull request, the check runs and the statuses of
 its newest commit; "unchanged" costs nothing of the rate limit. If something is new, one query reads
 the state, because only GraphQL has the decision of the reviews. Each request is a run of `gh`,
-which takes about 80 ms of processor time, so checks that have all ended are asked for at every third
-call only.
+which takes about 80 ms of processor time, so checks that have all ended are asked for at every
+third call only.
 """
 
 import json
@@ -62,7 +62,7 @@ async def fetch_state(
 
 
 async def _fetch_version(path: Path, place: PullRequestPlace, known: _Version) -> _Version:
-    """Return the present version; an empty one if it cannot be told."""
+    """Return the present version; an empty one if it is not known."""
     repository = place.repository
     endpoint = f"{repository.endpoint}/pulls/{place.number}"
     answer = await request(path, repository.host, endpoint, version=known.pull)
