@@ -80,6 +80,12 @@ def one_line(text: str, width: int) -> str:
     return (chop_cells(first, max(width - 1, 2)) or [""])[0] + "…"
 
 
+def fit(text: str, width: int) -> str:
+    """The first line of a text in exactly `width` cells: cut, or followed by spaces."""
+    shown = one_line(text, width)
+    return shown + " " * (width - cell_len(shown))
+
+
 def truncate_start(text: str, width: int) -> str:
     """The end of a path, at most `width` cells, with a leading ellipsis if it was cut."""
     if cell_len(text) <= width:

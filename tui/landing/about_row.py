@@ -8,6 +8,7 @@ from textual.content import Content
 from model.base.amounts import format_age
 from model.base.plural import count
 from model.base.text import clean_line
+from tui.draw.line_parts import one_line, truncate_start
 from tui.landing.columns import (
     NEXT_TONES,
     Names,
@@ -33,13 +34,15 @@ _MERGED_BY: "Final[Mapping[MergedBy, str]]" = {
     "content": "{base} has the same content.",
     "pull_request": "Its pull request was merged.",
 }
+_MAX_NAME: Final = 40
+_MAX_REASON: Final = 150
 _MAX_FILES: Final = 4
 """Files in conflict that are named."""
 
 
 def describe_row(row: "LandingRow", names: Names) -> Content:
     """The next step with its reason, then what is known of branch, conflicts, check and request."""
-    reason = clean_line(row.reason)
+    reason = one_line(clean_line(row.reason), _MAX_REASON)
     lines = [
         Content.assemble(
             (row.next.capitalize(), f"bold {_STYLES[NEXT_TONES[row.next]]}"), f"  {reason}"
@@ -52,8 +55,8 @@ def describe_row(row: "LandingRow", names: Names) -> Content:
 
 
 def _branch_line(row: "LandingRow") -> str:
-    base = clean_line(row.base)
-    parts = [f"{clean_line(row.branch)} → {base}: {count(row.files, 'file')}"]
+    base = one_line(clean_line(row.base), _MAX_NAME)
+    parts = [f"{one_line(clean_line(row.branch), _MAX_NAME)} → {base}: {count(row.files, 'file')}"]
     removed = format_count(row.removed, "−", "removed")
     parts.append(f"{format_count(row.added, '+', 'added')} {removed}")
     parts.append(f"{count(row.ahead, 'commit')} ahead, {row.behind} behind")
@@ -66,10 +69,10 @@ def _branch_line(row: "LandingRow") -> str:
 def _conflict_lines(row: "LandingRow", names: Names) -> list[str]:
     lines = []
     for partner, conflict in zip(conflict_partners(row, names), row.conflicts, strict=True):
-        files = [clean_line(path) for path in conflict.files[:_MAX_FILES]]
+        files = [truncate_start(clean_line(p), _MAX_NAME) for p in conflict.files[:_MAX_FILES]]
         more = len(conflict.files) - len(files)
         rest = f" and {more} more" if more else ""
-        lines.append(f"In conflict with {partner}: {', '.join(files)}{rest}.")
+        lines.append(f"In conflict with {one_line(partner, _MAX_NAME)}: {', '.join(files)}{rest}.")
     return [" ".join(lines)] if lines else []
 
 

@@ -192,7 +192,7 @@ def fit_columns(rows: "Sequence[LandingRow]", names: Names, width: int) -> list[
     """The columns that say something of any row, as wide as they need, so that all fit.
 
     What is left goes to the name. Where there is too little, the spare columns are left out, the
-    last of them first, and then those at the right are cut.
+    last of them first, and then the widest ones are cut.
     """
     if not rows:
         return []
@@ -204,12 +204,12 @@ def fit_columns(rows: "Sequence[LandingRow]", names: Names, width: int) -> list[
 
     while left_for_name() < _MIN_NAME and (spare := [c for c in used if c.is_spare]):
         used.remove(spare[-1])
-    missing = _MIN_NAME - left_for_name()
-    for column in reversed(used):
-        if missing > 0 and column is not NAME:
-            cut = min(missing, max(0, widths[column.title] - len(column.title)))
-            widths[column.title] -= cut
-            missing -= cut
+    others = [column.title for column in used if column not in (COLUMNS[0], NAME)]
+    while others and left_for_name() < _MIN_NAME:
+        widest = max(others, key=lambda title: widths[title] - len(title))
+        if widths[widest] <= len(widest):
+            break
+        widths[widest] -= 1
     widths[NAME.title] = max(8, min(left_for_name(), _needed(NAME, rows, names, _MAX_NAME)))
     return [FittedColumn(column, widths[column.title]) for column in used]
 

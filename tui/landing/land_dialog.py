@@ -124,6 +124,7 @@ class Land(Working["Landing | str"]):
         try:
             preview = await self._work_on.preview(method)
         except SpinneyError as error:
+            self.query_one("#land-what", Static).display = not is_first
             self.say(error.message, bad=True)
             return
         self.preview = preview

@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from model.base.text import clean_line
-from tui.draw.line_parts import one_line
+from tui.draw.line_parts import fit, one_line
 from tui.landing.choices import METHODS
 from tui.screens.dialog import Dialog
 from tui.terminal import screen_reader
@@ -111,11 +111,10 @@ class NewTrain(Dialog[TrainPlan]):
         sign = f"{taken.index(row.worktree_id) + 1:>2}" if is_in else " ·"
         if screen_reader.is_enabled():
             sign = sign if is_in else "out"
-        name = one_line(clean_line(row.name), _MAX_NAME)
         reason = one_line(f"{row.next}: {clean_line(row.reason)}", _MAX_REASON)
         return Content.assemble(
             (f"{sign}  ", "bold" if is_in else "$text-muted"),
-            (f"{name:<{_MAX_NAME}}  ", "" if is_in else "$text-muted"),
+            (f"{fit(clean_line(row.name), _MAX_NAME)}  ", "" if is_in else "$text-muted"),
             (reason, "$text-muted"),
         )
 

@@ -6,18 +6,21 @@ from textual.content import Content
 
 from model.base.plural import count
 from model.base.text import clean_line
+from tui.draw.line_parts import one_line, truncate_start
 from tui.landing.about_row import check_line
 
 if TYPE_CHECKING:
     from model.domain.landing import LandingPreview
 
-_MAX_FILES: Final = 6
+_MAX_BASE: Final = 30
+_MAX_PATH: Final = 44
+_MAX_FILES: Final = 4
 """Files in conflict that are named."""
 
 
 def describe_preview(preview: "LandingPreview") -> Content:
     """What comes into which base, what follows, and the state of the check."""
-    base = clean_line(preview.base)
+    base = one_line(clean_line(preview.base), _MAX_BASE)
     lines: list[str | Content] = [
         Content.assemble(
             (f"{count(preview.commits, 'commit')} → {base}", "bold"),
@@ -28,7 +31,9 @@ def describe_preview(preview: "LandingPreview") -> Content:
         )
     ]
     if preview.conflicts:
-        shown = [clean_line(path) for path in preview.conflicts[:_MAX_FILES]]
+        shown = [
+            truncate_start(clean_line(path), _MAX_PATH) for path in preview.conflicts[:_MAX_FILES]
+        ]
         more = len(preview.conflicts) - len(shown)
         rest = f" and {more} more" if more else ""
         lines.append(Content.styled(f"In conflict: {', '.join(shown)}{rest}.", "$error"))
@@ -36,7 +41,7 @@ def describe_preview(preview: "LandingPreview") -> Content:
     tone = "$success" if is_green(preview) else "$warning" if preview.check.has_script else ""
     lines.append(Content.styled(check, tone or "$text-muted"))
     if preview.checked_out_in:
-        place = clean_line(preview.checked_out_in)
+        place = truncate_start(clean_line(preview.checked_out_in), _MAX_PATH)
         lines.append(
             Content.styled(f"{base} is checked out in {place}, which follows.", "$text-muted")
         )

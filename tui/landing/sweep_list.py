@@ -12,7 +12,7 @@ from model.base.amounts import format_age, format_size
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.draw.colors import Palette
-from tui.draw.line_parts import one_line
+from tui.draw.line_parts import fit, one_line
 from tui.terminal import screen_reader
 from tui.widgets.marked_list import MarkedList
 
@@ -81,15 +81,10 @@ class SweepList(MarkedList["SweepRow"]):
             Segment("✓ " if is_marked else "  ", palette.accent),
             Segment(f"{describe_size(item):>{_SIZE}}  ", palette.text),
             Segment(f"{used:<{_USED}}  ", palette.muted),
-            Segment(f"{_padded(name, name_width)}  ", palette.strong),
+            Segment(f"{fit(name, name_width)}  ", palette.strong),
             Segment(in_project, palette.muted),
             Segment(one_line(losses, max(8, width - used_up - 1)), tone),
         ]  # fmt: skip
-
-
-def _padded(text: str, width: int) -> str:
-    shown = one_line(text, width)
-    return shown + " " * (width - cell_len(shown))
 
 
 def loses_anything(row: "SweepRow") -> bool:

@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 
 from model.base.text import clean_line, make_visible
 from model.domain import events as e
-from tui.draw.line_parts import one_line
+from tui.draw.line_parts import fit, truncate_start
 from tui.landing.train_words import (
     CAR_SIGNS,
     count_ready,
@@ -33,6 +33,7 @@ Chosen = tuple[str, int]
 """The key of what to do, and the index of the car under the cursor."""
 
 _MAX_NAME: Final = 28
+_MAX_PATH: Final = 64
 _MAX_FILES: Final = 8
 """Files in conflict that are named."""
 
@@ -101,10 +102,9 @@ class TrainProgress(Dialog[Chosen]):
         sign, tone = CAR_SIGNS[car.status]
         if screen_reader.is_enabled():
             sign = ""
-        name = one_line(clean_line(car.branch), _MAX_NAME)
         return Content.assemble(
             (f"{sign} " if sign else "", tone),
-            f"{name:<{_MAX_NAME}}  ",
+            f"{fit(clean_line(car.branch), _MAX_NAME)}  ",
             (describe_car(car), "$text-muted" if tone == "$text-muted" else ""),
         )
 
@@ -126,7 +126,10 @@ class TrainProgress(Dialog[Chosen]):
             return Content("")
         car = self.train.cars[min(self._at, len(self.train.cars) - 1)]
         if car.status == "conflict":
-            shown = [f"  {clean_line(path)}" for path in car.conflicts[:_MAX_FILES]]
+            shown = [
+                f"  {truncate_start(clean_line(path), _MAX_PATH)}"
+                for path in car.conflicts[:_MAX_FILES]
+            ]
             more = len(car.conflicts) - len(shown)
             files = "\n".join([*shown, *([f"  and {more} more"] if more else [])])
             return Content(

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Final
 
 from model.base.plural import count
 from model.base.text import clean_line
+from tui.draw.line_parts import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from model.domain.landing import Train, TrainCar
 
+_MAX_NAME: Final = 30
 CAR_SIGNS: "Final[Mapping[str, tuple[str, str]]]" = {
     "waiting": ("·", "$text-muted"),
     "merging": ("●", "bold"),
@@ -44,14 +46,14 @@ def describe_train(train: "Train") -> str:
         case "running":
             for at, car in enumerate(train.cars, 1):
                 if car.status in ("merging", "checking"):
-                    doing = f"'{clean_line(car.branch)}' {_CAR_WORDS[car.status]}"
+                    doing = f"{_quote(car)} {_CAR_WORDS[car.status]}"
                     return f"{name} {doing} ({at} of {cars})."
             return f"{name} {ready} ready, it goes on."
         case "ready":
             return f"{name} all can land."
         case "stopped":
             stopper = find_stopper(train)
-            why = f"by '{clean_line(stopper.branch)}'" if stopper is not None else "by you"
+            why = f"by {_quote(stopper)}" if stopper is not None else "by you"
             return f"{name} stopped {why}; {ready} can land."
         case "landed":
             return f"{name} {count(ready, 'worktree')} landed."
@@ -59,6 +61,10 @@ def describe_train(train: "Train") -> str:
             return f"{name} outdated, as branches have moved since."
         case _:
             return f"{name} failed."
+
+
+def _quote(car: "TrainCar") -> str:
+    return f"'{one_line(clean_line(car.branch), _MAX_NAME)}'"
 
 
 def describe_car(car: "TrainCar") -> str:

@@ -65,10 +65,13 @@ async def test_the_desk_follows_its_events_and_the_cursor_stays_on_its_worktree(
         assert (screen.row.worktree_id, screen.rows.here) == ("w3", 0)
         assert "It can land in main." in screen_text(app)
         assert "\x1b" not in screen_text(app)
-        others = fake.rows[1:]
-        for fake.rows in (others, [*others, fake.rows[0]]):  # landed, then recognized as merged
-            fake.client.feed(e.LandingUpdated(project_id="p1"))
-            await until(pilot, lambda: len(screen.rows.items) == len(fake.rows))
+        landed, *others = fake.rows
+        fake.rows = others
+        fake.client.feed(e.LandingUpdated(project_id="p1"))
+        await until(pilot, lambda: len(screen.rows.items) == 2)
+        fake.rows = [*others, landed]  # recognized as merged
+        fake.client.feed(e.LandingUpdated(project_id="p1"))
+        await until(pilot, lambda: len(screen.rows.items) == 3)
         assert screen.rows.here == 2
         running = a_train(a_car(1, "checking"), a_car(2, "waiting"), status="running")
         fake.client.feed(e.TrainUpdated(project_id="p1", train=running))
@@ -165,7 +168,10 @@ async def test_the_marked_worktrees_become_a_train_that_lands_what_is_ready(star
     fake = FakeLanding()
     async with start(fake.client) as (app, pilot):
         await open_desk(app, pilot)
-        await pilot.press("space", "space", "l")
+        await pilot.press("space")
+        await pilot.click("#desk", offset=(12, 1), control=True)
+        await until(pilot, lambda: "2 marked" in screen_text(app))
+        await pilot.press("l")
         await wait_for_dialog(app, pilot, NewTrain)
         await pilot.press("shift+down", "c", "enter")
         await wait_for_dialog(app, pilot, TrainProgress)
@@ -183,8 +189,7 @@ async def test_the_marked_worktrees_become_a_train_that_lands_what_is_ready(star
         stopped = a_train(a_car(1, "ready"), conflict)
         fake.client.feed(e.TrainUpdated(project_id="p1", train=stopped))
         await until(pilot, lambda: "stopped by 'calm-heron'; 1 can land." in screen_text(app))
-        await pilot.press("down")
-        await until(pilot, lambda: "parser.py" in screen_text(app))
+        await until(pilot, lambda: "parser.py" in screen_text(app))  # of the one that stopped it
         await pilot.press("l")
         await until(pilot, lambda: "Land 1 worktree in main (merge)" in screen_text(app))
         await pilot.press("down", "enter")
