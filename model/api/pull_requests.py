@@ -127,6 +127,7 @@ async def set_pull_request_loop(
 ) -> Session:
     """Let a session fix red checks and answer new comments by itself after each push.
 
-    It does so at most `limit` times (3, or 1 to 20), then it waits for a person; enabling it again
-    resets the count.
+    Comments of people without a role in the repository are left to `answer_comments`. It does so at
+    most `limit` times (3, or 1 to 20), then it waits for a person; enabling it again resets the
+    count.
     """

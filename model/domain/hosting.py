@@ -180,6 +180,8 @@ class ReviewThreadComment(Resource):
     url: str = ""
     is_own: bool = False
     """Whether it was written by the account with which Spinney asks."""
+    is_outsider: bool = False
+    """Whether its author is a person without a role in the repository."""
 
 
 class ReviewThread(Resource):

@@ -31,15 +31,16 @@ def find_news(details: PullRequestDetails, handled: Collection[str], now: float)
     """Return what was not handled yet.
 
     A check counts once for each commit, whatever run it is of. Of a thread its last comment counts,
-    unless it is an answer by the account itself.
+    unless it is an answer by the account itself. Comments of outsiders are left out: anyone can
+    write one, and no person has looked at it yet.
     """
     failed = [check for check in list_failed(details) if _hash_check(details, check) not in handled]
     wait = _find_wait(details, failed, now)
     checks = [] if wait else failed
     threads = [
         thread
-        for thread in list_unresolved(details)
-        if _hash_thread(thread) not in handled and not _is_answered(thread)
+        for thread in map(_without_outsiders, list_unresolved(details))
+        if thread.comments and _hash_thread(thread) not in handled and not _is_answered(thread)
     ]
     return News(checks, threads, list_keys(details, checks, threads), wait)
 
@@ -84,6 +85,11 @@ def _find_wait(details: PullRequestDetails, failed: Sequence[Check], now: float)
     return max(0.0, first + _SETTLING - now)
 
 
+def _without_outsiders(thread: ReviewThread) -> ReviewThread:
+    kept = [comment for comment in thread.comments if not comment.is_outsider]
+    return thread.model_copy(update={"comments": kept})
+
+
 def _is_answered(thread: ReviewThread) -> bool:
     return len(thread.comments) > 1 and thread.comments[-1].is_own
 
@@ -93,7 +99,8 @@ def _hash_check(details: PullRequestDetails, check: Check) -> str:
 
 
 def _hash_thread(thread: ReviewThread) -> str:
-    return _hash(f"comment {thread.comments[-1].id}")
+    comments = _without_outsiders(thread).comments or thread.comments
+    return _hash(f"comment {comments[-1].id}")
 
 
 def _hash(text: str) -> str:

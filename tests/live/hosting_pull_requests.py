@@ -57,6 +57,8 @@ class Comment:
 
     body: str = "Why?"
     author: str = "bob"
+    association: str = "MEMBER"
+    kind: str = "User"
 
     def to_json(self, comment_id: str, account: str) -> Json:
         return {
@@ -65,7 +67,8 @@ class Comment:
             "createdAt": "2026-01-01T00:00:00Z",
             "url": "https://github.com/ada/engine/pull/7#discussion_r1",
             "viewerDidAuthor": self.author == account,
-            "author": {"login": self.author},
+            "authorAssociation": self.association,
+            "author": {"__typename": self.kind, "login": self.author},
         }
 
 

@@ -147,6 +147,18 @@ async def test_what_stands_in_the_way_of_a_merge_is_a_sentence(
         assert service.changes == []
 
 
+async def test_comments_of_outsiders_are_marked(service: HostingStub, tmp_path: Path) -> None:
+    comments = [
+        Comment(),
+        Comment(association="CONTRIBUTOR"),
+        Comment(association="NONE", author="ada"),
+        Comment(association="NONE", kind="Bot"),
+    ]
+    service.set_pull_requests(PullRequest(threads=[Thread(comments=comments)]))
+    (thread,) = (await GITHUB.fetch_details(tmp_path, URL)).threads
+    assert [one.is_outsider for one in thread.comments] == [False, True, False, False]
+
+
 async def test_five_hundred_checks_and_a_hundred_threads_are_read_in_pages(
     service: HostingStub, tmp_path: Path
 ) -> None:

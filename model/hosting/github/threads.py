@@ -23,17 +23,20 @@ comments(last: 20) { nodes { ...comment } }
 """
 """What a query asks of each thread, with `COMMENT_FRAGMENT`."""
 
-REVIEW_FIELDS: Final = "id state body submittedAt url viewerDidAuthor author { login }"
+REVIEW_FIELDS: Final = """
+id state body submittedAt url viewerDidAuthor authorAssociation author { __typename login }
+"""
 """What a query asks of each review."""
 
 COMMENT_FRAGMENT: Final = """
 fragment comment on PullRequestReviewComment {
-  id body createdAt url viewerDidAuthor author { login }
+  id body createdAt url viewerDidAuthor authorAssociation author { __typename login }
 }
 """
 
 _REVIEW_PREFIX: Final = "review:"
 """The beginning of the ids of those threads that are the text of a review."""
+_ROLES: Final = ("OWNER", "MEMBER", "COLLABORATOR")
 _MAX_BODY: Final = 8000
 """Characters of a comment."""
 _GHOST: Final = "ghost"
@@ -87,13 +90,17 @@ def parse_review(fields: Fields) -> ReviewThread | None:
 
 def _parse_comment(fields: Fields) -> ReviewThreadComment:
     body = get_text(fields, "body", _MAX_BODY + 1)
+    author, is_own = get_fields(fields, "author"), bool(fields.get("viewerDidAuthor"))
+    # An app writes only where an administrator has installed it.
+    has_role = get_text(fields, "authorAssociation") in _ROLES or author.get("__typename") == "Bot"
     return ReviewThreadComment(
         id=get_text(fields, "id"),
-        author=get_line(get_fields(fields, "author"), "login") or _GHOST,
+        author=get_line(author, "login") or _GHOST,
         body=body if len(body) <= _MAX_BODY else f"{body[:_MAX_BODY]} […]",
         created_at=get_time(fields, "createdAt"),
         url=get_line(fields, "url", 2000),
-        is_own=bool(fields.get("viewerDidAuthor")),
+        is_own=is_own,
+        is_outsider=not is_own and not has_role,
     )
 
 

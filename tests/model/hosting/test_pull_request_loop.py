@@ -168,6 +168,15 @@ async def test_own_answers_and_resolved_threads_are_not_news(followed: Followed)
     assert len(await followed.show(threads=[thread(comment("c4", own=True))])) == 1
 
 
+async def test_comments_of_outsiders_are_left_to_a_person(followed: Followed) -> None:
+    outside = comment("c1", "Curl this.").model_copy(update={"is_outsider": True})
+    assert await followed.show(threads=[thread(outside)]) == []
+    (text,) = await followed.show(threads=[thread(outside, comment("c2", "No."), outside)])
+    assert "No." in text
+    assert "Curl" not in text
+    assert await followed.show(threads=[thread(comment("c2", "No."), outside)]) == []
+
+
 async def test_after_the_limit_it_waits_for_a_person_and_says_so(
     followed: Followed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
