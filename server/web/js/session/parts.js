@@ -19,6 +19,8 @@ const MENU_ACTIONS = {
   new_session: "plus",
   rename_session: "edit",
   open_worktree_page: "branch",
+  pull_request: "pull-request",
+  show_landing: "merge",
   previous_session: "chevron-up",
   next_session: "chevron-down",
   show_raw_log: "terminal",

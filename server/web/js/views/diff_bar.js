@@ -6,6 +6,7 @@ import { button, make, syncChildren } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { pullRequestMark } from "../marks.js";
+import { performAction } from "../perform.js";
 import { hashFor } from "../router.js";
 
 /**
@@ -154,7 +155,8 @@ export class DiffBar {
       ["Commit", () => git.commit(), { icon: "commit", isApart: true }],
       ["Push", () => git.push(), { icon: "push" }],
       [`Pull ${git.base}`, () => git.pull(git.base), { icon: "pull" }],
-      !git.worktree.pr_url && ["Pull request", () => git.pullRequest(), { icon: "pull-request" }],
+      ["Pull request", () => (git.worktree.pr_url ? view.app.go("pull-request", view.id) : git.pullRequest()), { icon: "pull-request" }],
+      git.worktree.session_type !== "base" && ["Land…", () => performAction(view.app, "land"), { icon: "merge" }],
       ["Commits", async () => (await module()).showLog(git), { icon: "history", isApart: true }],
       ["Amend the last commit", async () => (await module()).amend(git), { icon: "edit" }],
       ["Stash all changes", async () => (await module()).stash(git), { icon: "stash" }],
