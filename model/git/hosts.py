@@ -41,11 +41,11 @@ _PULL_REQUESTS: Final[Mapping[HostingService, str]] = {
 
 async def list_hosting_remotes(root: Path) -> list[HostingRemote]:
     """Return the remotes on hosting services, their URLs without credentials."""
-    hosts, aliases = await asyncio.gather(
-        asyncio.to_thread(read_known_hosts), _read_url_aliases(root)
+    hosts, aliases, remotes = await asyncio.gather(
+        asyncio.to_thread(read_known_hosts), _read_url_aliases(root), list_remotes(root)
     )
     found = []
-    for remote in await list_remotes(root):
+    for remote in remotes:
         url = _expand_alias(remote.url, aliases)
         parsed = parse_repository_url(url, hosts) or parse_repository_url(
             await _resolve_ssh_host(url), hosts
