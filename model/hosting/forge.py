@@ -81,7 +81,9 @@ class ItemText:
     author: str = ""
     body: str = ""
     facts: Sequence[tuple[str, str]] = ()
-    """Names and values: `severity`, `high`."""
+    """Names and values: `severity`, `high`. The variables of prompts read them by name, and work
+    begins from `base` and `head` of a pull request, and from the `branch` of a workflow run unless
+    it belongs to a `fork`."""
     comments: Sequence[tuple[str, str]] = ()
     """Author and text, the oldest first."""
     log: str = ""

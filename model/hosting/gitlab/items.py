@@ -128,8 +128,8 @@ async def fetch_text(path: Path, kind: WorkKind, item_id: str) -> ItemText:
         ("state", get_state(row)),
         ("labels", ", ".join(label.name for label in get_labels(row))),
         ("milestone", get_line(row, "milestone", "title")),
-        ("source branch", get_line(row, "source_branch")),
-        ("target branch", get_line(row, "target_branch")),
+        ("head", get_line(row, "source_branch")),
+        ("base", get_line(row, "target_branch")),
     ]
     return ItemText(
         title=get_line(row, "title"),
@@ -147,11 +147,11 @@ async def fetch_text(path: Path, kind: WorkKind, item_id: str) -> ItemText:
 async def _fetch_run_text(project: Project, number: int, missing: str) -> ItemText:
     pipeline, jobs, log = await fetch_run(project, number, missing)
     facts = [
-        ("status", get_line(pipeline, "status")),
+        ("state", get_line(pipeline, "status")),
         ("branch", get_line(pipeline, "ref")),
         ("commit", get_line(pipeline, "sha")),
         ("source", get_line(pipeline, "source")),
-        ("failed jobs", ", ".join(get_line(job, "name") for job in jobs[:20])),
+        ("checks", ", ".join(get_line(job, "name") for job in jobs[:20])),
         ("error", get_line(pipeline, "yaml_errors")),
     ]
     return ItemText(

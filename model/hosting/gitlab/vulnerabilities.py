@@ -91,9 +91,9 @@ async def fetch_vulnerability_text(project: Project, item_id: str) -> ItemText:
     alert = _to_alert(row)
     facts = [
         ("package", alert.package),
-        ("version", alert.vulnerable),
+        ("vulnerable", alert.vulnerable),
         ("severity", alert.severity),
-        ("file", alert.manifest),
+        ("manifest", alert.manifest),
         ("advisory", alert.advisory),
         ("solution", get_line(row, "solution")),
     ]

@@ -158,7 +158,7 @@ async def test_the_text_of_an_issue_has_its_newest_comments_the_oldest_first(
     service.answers["GET :p/merge_requests/7"] = merge_request()
     service.answers["GET :p/merge_requests/7/notes"] = []
     proposed = await forge.fetch_text(root, "pull_request", "7")
-    assert ("source branch", "otter") in proposed.facts
+    assert ("head", "otter") in proposed.facts
     with pytest.raises(SpinneyError, match="The issue 4 does not exist"):
         await forge.fetch_text(root, "issue", "4")
     with pytest.raises(SpinneyError, match=r"GitLab has no such item: '\.\./1'"):
@@ -176,4 +176,4 @@ async def test_the_text_of_a_pipeline_has_the_logs_of_what_failed(
     service.answers["GET :p/jobs/2/trace"] = b"1 failed\n"
     text = await forge.fetch_text(root, "workflow_run", "50")
     assert text.log.startswith("== test / unit\n1 failed\n\n== test / lint\nThe log no longer")
-    assert ("failed jobs", "unit, lint") in text.facts
+    assert ("checks", "unit, lint") in text.facts
