@@ -15,7 +15,7 @@ from model.commands.landing import (
     undo_landing,
 )
 from model.commands.preferences import update_preferences
-from model.commands.projects import update_project_settings
+from model.commands.projects import add_project, update_project_settings
 from model.commands.scripts import run_worktree_script
 from model.commands.worktrees import archive_worktree
 from model.domain.hosting import MergeMethod
@@ -24,7 +24,7 @@ from model.domain.resources import Worktree
 from model.git import three_way
 from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing
-from tests.model.worktrees.conftest import EventLog
+from tests.model.worktrees.conftest import EventLog, Maker
 
 
 async def _land(landing: Landing, worktree: Worktree, **options: object) -> LandingResult:
@@ -244,3 +244,43 @@ async def test_a_checked_branch_lands_without_further_questions(
         await land_worktree(landing.workspace, one.id, repository.git("rev-parse", "main"))
     with pytest.raises(SpinneyError, match="no remote"):
         await push_base(landing.workspace, one.project_id)
+
+
+async def test_a_base_in_another_worktree_follows(landing: Landing) -> None:
+    release = await landing.branch("release", a_txt="1\n")
+    fix = await landing.make("fix", base_branch="release")
+    landing.commit(fix, "a.txt", "2\n")
+    landed = await _land(landing, fix)
+    assert landed.base == "release"
+    assert (Path(release.path) / "a.txt").read_text() == "2\n"
+    assert landing.git(release, "status", "--porcelain") == ""
+    (Path(release.path) / "a.txt").write_text("edited\n")
+    with pytest.raises(SpinneyError, match="with 1 uncommitted change"):
+        await undo_landing(landing.workspace, landed.id)
+
+
+async def test_a_base_at_the_remote_alone_needs_a_pull_request(
+    landing: Landing, repository: Repository
+) -> None:
+    repository.git("update-ref", "refs/remotes/origin/stable", "main")
+    one = await landing.make("one", base_branch="origin/stable")
+    landing.commit(one, "a.txt", "1\n")
+    preview = await preview_landing(landing.workspace, one.id)
+    assert preview.problem == (
+        "There is no local branch 'origin/stable' to land in, only origin/stable. Push the branch "
+        "and open a pull request instead."
+    )
+
+
+async def test_a_branch_lands_in_a_bare_repository(
+    landing: Landing, repository: Repository
+) -> None:
+    bare = repository.root.parent / "bare.git"
+    repository.git("clone", "--quiet", "--bare", str(repository.root), str(bare))
+    project = await add_project(landing.workspace, str(bare))
+    one = await Maker(landing.workspace, project, landing.eventually)("one")
+    landing.commit(one, "a.txt", "1\n")
+    landed = await _land(landing, one, method="squash")
+    assert repository.git("rev-parse", "main", cwd=bare) == landed.after
+    await undo_landing(landing.workspace, landed.id)
+    assert repository.git("rev-parse", "main", cwd=bare) == landed.before
