@@ -13,9 +13,10 @@ from pydantic import Field, ValidationError
 
 from model.base.errors import SpinneyError
 from model.base.paths import create_private_directory, find_backup_path, write_atomically
-from model.base.text import make_visible
+from model.base.plural import count
+from model.base.text import clean_line, make_visible
 from model.domain.code_reviews import CodeReview, Finding
-from model.domain.events import ReviewUpdated
+from model.domain.events import ReviewUpdated, TaskCompleted
 from model.domain.resources import Resource, Worktree
 from model.reviewing.answer import FORM, Answer, FoundProblem, InvalidReviewError, parse_answer
 from model.reviewing.findings import (
@@ -244,19 +245,25 @@ class CodeReviews:
                     "ended_at": time.time(),
                 }
             )
-            updates: dict[str, object] = {"review": review, "before": None}
+            findings, dismissed = file.findings, file.dismissed
             if problems is not None:
-                known = [*file.findings, *file.dismissed]
-                merged = merge_findings(problems, known, _make_ids())
-                updates |= dict(zip(("findings", "dismissed"), merged, strict=True))
+                known = [*findings, *dismissed]
+                findings, dismissed = merge_findings(problems, known, _make_ids())
+            ended = ReviewFile(review=review, findings=findings, dismissed=dismissed)
+            worktree = self._store.state.worktrees.get(worktree_id)
             try:
-                if worktree_id in self._store.state.worktrees:
-                    await self._write(file.model_copy(update=updates))
+                if worktree is not None:
+                    await self._write(ended)
             except SpinneyError as failure:
                 _log.warning("the result of a review was not saved: %s", failure.message)
             # Not before it is saved: a review that is not running must have an end.
             self._running.pop(worktree_id, None)
-            self._store.record(ReviewUpdated(worktree_id=worktree_id))
+        self._store.record(ReviewUpdated(worktree_id=worktree_id))
+        if worktree is not None:
+            detail = _describe_end(worktree, ended)
+            self._store.record(
+                TaskCompleted(task="review", ok=not error, detail=detail, worktree_id=worktree_id)
+            )
 
     # The file ----------------------------------------------------------------------------------
 
@@ -295,6 +302,16 @@ def _write(folder: Path, file: ReviewFile) -> None:
     create_private_directory(folder.parent)
     create_private_directory(folder)
     write_atomically(folder / _FILE, file.model_dump_json().encode())
+
+
+def _describe_end(worktree: Worktree, file: ReviewFile) -> str:
+    """Return how a review ended, as a sentence for all clients."""
+    name = clean_line(worktree.name)
+    if file.review.error:
+        return f"The review of '{name}' failed: {file.review.error}"
+    number = sum(record.finding.state == "open" for record in file.findings)
+    found = count(number, "finding") if number else "no findings"
+    return f"The review of '{name}' ended with {found}."
 
 
 def _make_ids() -> Iterator[str]:

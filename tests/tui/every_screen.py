@@ -411,6 +411,12 @@ async def _review(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: bool(screen.view.notes))
 
 
+async def _findings(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await _review(app, pilot)
+    await pilot.press("L")
+    await until(pilot, lambda: app.screen.is_modal)
+
+
 async def _edit_finding(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await in_diff("f")(app, pilot)
     await until(pilot, lambda: getattr(app.screen, "finding_here", None) is not None)
@@ -563,6 +569,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("comment", _comment),
     ScreenCase("review", _review, a_reviewed_worktree),
     ScreenCase("edit-finding", _edit_finding, a_reviewed_worktree),
+    ScreenCase("findings", _findings, a_reviewed_worktree),
     ScreenCase("comparison", _comparison, a_reviewed_worktree),
     ScreenCase("conflict", in_diff(), a_stopped_merge),
     ScreenCase("log", in_log()),

@@ -7,7 +7,7 @@ from model.api.changes import discard_changes, stage_changes, undo_discard, unst
 from model.base.errors import SpinneyError
 from tui.diff import verdicts
 from tui.diff.comments import comment, comments, mark, send
-from tui.diff.findings import dismiss, fix, next_finding, review
+from tui.diff.findings import dismiss, findings, fix, next_finding, review
 from tui.diff.screen import Diff, DiffActionFunction
 from tui.diff.state import SIDES
 
@@ -122,6 +122,7 @@ DIFF: Mapping[str, DiffActionFunction] = {
     for function in (
         stage, unstage, stage_all, discard, undo, next_side, layout, next_hunk, previous_hunk,
         refresh, mark, comment, comments, send, review, next_finding, fix, dismiss,
+        findings,
     )
 } | {
     "diff_accept": verdicts.accept,

@@ -20,9 +20,9 @@ FOOTER: Final = (
     "diff_abort_merge", "diff_send", "diff_send_verdicts", "diff_fix", "diff_accept",
     "diff_reject", "diff_comment", "diff_stage", "diff_unstage", "diff_discard", "diff_commit",
     "diff_next_side", "diff_next_hunk", "diff_next_finding", "diff_review", "diff_edit",
-    "diff_undo_verdict", "diff_compare", "diff_comments", "diff_stage_all", "diff_mark",
-    "diff_why", "diff_push", "diff_pull_request", "diff_layout", "diff_log", "diff_stash",
-    "diff_undo",
+    "diff_undo_verdict", "diff_findings", "diff_compare", "diff_comments", "diff_stage_all",
+    "diff_mark", "diff_why", "diff_push", "diff_pull_request", "diff_layout", "diff_log",
+    "diff_stash", "diff_undo",
 )  # fmt: skip
 """The actions in the footer, the most useful first."""
 
@@ -139,6 +139,8 @@ def _is_applicable(action_id: str, screen: DiffState) -> bool:
             return bool(screen.review.open_findings)
         case "diff_next_finding":
             return bool(screen.review.findings)
+        case "diff_findings":
+            return screen.review.by_agent is not None and bool(screen.review.by_agent.findings)
         case "diff_comment" | "diff_edit":
             return has_files
         case "diff_mark" | "diff_next_hunk" | "diff_why":

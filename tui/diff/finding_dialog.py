@@ -1,10 +1,14 @@
-"""The editor of a finding of a review."""
+"""The dialogs for findings of a review: editing one, and listing all."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from textual import on
+from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from model.base.text import clean_line
 from tui.composer.message_area import MessageArea
@@ -19,14 +23,28 @@ _SHOWN: Final = 6
 """Lines of a suggestion."""
 
 
+_TONES: Final = {
+    "critical": "$text-error",
+    "major": "$text-warning",
+    "minor": "$text-accent",
+    "note": "$text-muted",
+}
+
+Chosen = tuple[Literal["show", "fix", "dismiss"], int]
+"""What to do, and the finding's index in the list."""
+
+
+def locate(finding: "Finding") -> str:
+    """Return `file:line` or `file:first-last`."""
+    more = f"-{finding.last_line}" if finding.last_line > finding.first_line else ""
+    return f"{clean_line(finding.path)}:{finding.first_line}{more}"
+
+
 class EditFinding(Dialog[str]):
     """What a finding says, and the change that it suggests."""
 
     def __init__(self, finding: "Finding") -> None:
-        lines = f"{finding.first_line}"
-        if finding.last_line > finding.first_line:
-            lines += f"-{finding.last_line}"
-        super().__init__(f"{finding.severity}: {clean_line(finding.path)}:{lines}")
+        super().__init__(f"{finding.severity}: {locate(finding)}")
         self._finding = finding
 
     def body(self) -> list[Widget]:
@@ -52,3 +70,56 @@ class EditFinding(Dialog[str]):
     def _submitted(self, event: MessageArea.Submitted) -> None:
         event.stop()
         self.dismiss(event.text.strip())
+
+
+class Findings(Dialog[Chosen]):
+    """All findings of the newest review, with those that were dismissed or sent."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "choose('fix')", "Send", show=False),
+        Binding("delete,backspace", "choose('dismiss')", "Dismiss", show=False),
+    ]
+
+    def __init__(self, findings: "Sequence[Finding]", summary: str, at: int = 0) -> None:
+        super().__init__("Findings")
+        self._findings = findings
+        self._summary = summary
+        self._at = at
+
+    def body(self) -> list[Widget]:
+        """The summary, the list and its keys."""
+        summary = [Static(self._summary, markup=False, classes="words")] if self._summary else []
+        keys = (("enter", "show"), ("s", "send to a session"), ("del", "dismiss, restore"))
+        return [
+            *summary,
+            OptionList(*map(_make_option, self._findings), markup=False, compact=True),
+            Static(keys_line(*keys, ("esc", "back")), classes="keys"),
+        ]
+
+    def on_mount(self) -> None:
+        """Restore the cursor."""
+        options = self.query_one(OptionList)
+        options.highlighted = min(self._at, len(self._findings) - 1)
+        options.focus()
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.action_choose("show")
+
+    def action_choose(self, what: Literal["show", "fix", "dismiss"]) -> None:
+        """Close with the action and the finding under the cursor."""
+        self.dismiss((what, self.query_one(OptionList).highlighted or 0))
+
+
+def _make_option(finding: "Finding") -> Option:
+    state = "" if finding.state == "open" else f"  {finding.state}"
+    outdated = "  outdated" if finding.is_outdated else ""
+    return Option(
+        Content.assemble(
+            (finding.severity, _TONES[finding.severity]),
+            f"  {locate(finding)}",
+            (f"{state}{outdated}", "$text-muted"),
+            f"\n  {one_line(finding.explanation, 66)}",
+        )
+    )

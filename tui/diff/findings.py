@@ -10,7 +10,7 @@ from model.api.code_reviews import (
 )
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.diff.finding_dialog import EditFinding
+from tui.diff.finding_dialog import EditFinding, Findings, locate
 from tui.diff.screen import Diff
 from tui.diff.state import SIDES, Side
 from tui.screens.choose_session import session_for
@@ -47,11 +47,7 @@ async def next_finding(screen: Diff) -> None:
         _go_to(screen, later[0])
         return
     for side, path in _list_places(screen):
-        if side != screen.side:
-            screen.action_show_side(side)
-            await screen.read()
-        screen.files.go_to(path)
-        await screen.read()
+        await _open_file(screen, side, path)
         if shown := screen.review.list_shown():
             _go_to(screen, shown[0])
             return
@@ -65,6 +61,52 @@ async def fix(screen: Diff) -> None:
     if not findings:
         screen.desk.say(_say_nothing(screen))
         return
+    await _send(screen, findings)
+
+
+async def findings(screen: Diff) -> None:
+    """List all findings, to go to one, send it, dismiss it or bring it back."""
+    at = 0
+    while (review := screen.review.by_agent) is not None and review.findings:
+        chosen = await screen.desk.ask(Findings(review.findings, review.summary, at))
+        if chosen is None:
+            return
+        what, at = chosen
+        finding = review.findings[at]
+        if what == "dismiss":
+            await _set_dismissed(screen, finding, finding.state != "dismissed")
+        elif what == "fix":
+            await _send(screen, [finding])
+            return
+        else:
+            await _show(screen, finding)
+            return
+    screen.desk.say(_say_nothing(screen))
+
+
+async def _show(screen: Diff, finding: "Finding") -> None:
+    """Go to a finding on the first side that shows its lines."""
+    start = SIDES.index(screen.side)
+    for side in (*SIDES[start:], *SIDES[:start]):
+        known = screen.sides.get(side)
+        if known is None or all(file.path != finding.path for file in known.files):
+            continue
+        await _open_file(screen, side, finding.path)
+        if screen.review.place_of(finding) is not None:
+            _go_to(screen, finding)
+            return
+    screen.desk.say(f"No diff shows {locate(finding)} any more, or the finding is dismissed.")
+
+
+async def _open_file(screen: Diff, side: Side, path: str) -> None:
+    if side != screen.side:
+        screen.action_show_side(side)
+        await screen.read()
+    screen.files.go_to(path)
+    await screen.read()
+
+
+async def _send(screen: Diff, findings: "list[Finding]") -> None:
     session = await session_for(screen.desk, screen.worktree)
     if session is None:
         return

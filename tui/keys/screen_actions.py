@@ -82,6 +82,7 @@ SCREEN_ACTIONS = (
         hint="fix",
     ),
     Action("diff_dismiss", "D", "Dismiss the finding", scope="diff"),
+    Action("diff_findings", "L", "List the findings of the review", scope="diff", hint="findings"),
     Action(
         "diff_compare",
         "equals_sign",

@@ -45,6 +45,8 @@ class EventReports:
                     say(f"{summary} {key} shows the full output.", bad=True)
                 case e.TaskCompleted(ok=False, task="commit" | "pull" | "push"):
                     say(f"{event.task.capitalize()} failed: {event.detail}", bad=True)
+                case e.TaskCompleted(ok=True, task="review"):
+                    say(event.detail)
                 case e.TaskCompleted(ok=False):
                     say(event.detail, bad=True)
                 case e.WorktreeCreateFailed():

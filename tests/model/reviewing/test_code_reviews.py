@@ -17,6 +17,7 @@ from model.commands.code_reviews import (
 )
 from model.commands.preferences import update_preferences
 from model.domain.code_reviews import CodeReview
+from model.domain.events import TaskCompleted
 from model.domain.resources import Worktree
 from model.reviewing import material
 from model.reviewing.code_reviews import CodeReviews
@@ -154,6 +155,21 @@ async def test_a_failing_agent_fails_the_review_with_its_own_words(
     await run_code_review(git_project.workspace, worktree.id)
     done = await wait_for_end(git_project, worktree, eventually)
     assert (done.status, done.error) == ("failed", "The loom is closed.")
+
+
+async def test_the_end_of_a_review_is_published(
+    git_project: GitProject, worktree: Worktree, review: Any
+) -> None:
+    reader = git_project.workspace.bus.reader()
+    await review(answer(finding()))
+    await review(INVALID["no JSON"])
+    ends = [
+        (entry.event.ok, entry.event.detail)
+        for entry in reader.take()[0]
+        if isinstance(entry.event, TaskCompleted)
+    ]
+    assert ends[0] == (True, "The review of 'otter' ended with 1 finding.")
+    assert ends[1][0] is False and ends[1][1].startswith("The review of 'otter' failed: ")
 
 
 async def test_without_changes_there_is_nothing_to_review(

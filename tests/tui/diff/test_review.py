@@ -15,11 +15,11 @@ from model.domain.resources import Branch, SessionMessage
 from tests.tui.builders import a_changed_file
 from tests.tui.conftest import Start
 from tests.tui.diff_tree import PARSER, FakeWorktree, go_to_files, lines, open_diff, top_text
-from tests.tui.reading import notifications
+from tests.tui.reading import notifications, screen_text
 from tests.tui.waiting import until
 from tui.composer.message_area import MessageArea
 from tui.diff.compare_screen import CompareDiff
-from tui.diff.finding_dialog import EditFinding
+from tui.diff.finding_dialog import EditFinding, Findings
 from tui.diff.screen import Diff
 from tui.screens.dialog import AskText
 from tui.screens.pick import Pick
@@ -287,3 +287,21 @@ async def test_the_worktree_is_compared_with_a_branch(start: Start) -> None:
         assert tree.client.called("get_compared_diff") == [shown]
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is screen)
+
+
+async def test_the_list_of_findings_shows_dismissed_ones_and_brings_them_back(start: Start) -> None:
+    other = a_finding("f2", first_line=21, last_line=21, state="dismissed")
+    tree = FakeReview(a_finding(), other)
+    async with start(tree.client) as (app, pilot):
+        screen = await open_diff(app, pilot)
+        await until(pilot, lambda: "1 finding" in top_text(screen))
+        await pilot.press("L")
+        await until(pilot, lambda: isinstance(app.screen, Findings))
+        assert "parser.py:21  dismissed" in screen_text(app)
+        await pilot.press("down", "delete")
+        await until(pilot, lambda: len(tree.client.called("update_finding")) == 1)
+        await until(
+            pilot, lambda: isinstance(app.screen, Findings) and "dismissed" not in screen_text(app)
+        )
+        await pilot.press("enter")
+        await until(pilot, lambda: getattr(screen.finding_here, "id", "") == "f2")
