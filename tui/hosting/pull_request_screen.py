@@ -43,6 +43,16 @@ _FOOTER: Final = (
     "pr_open", "pr_reviewers", "pr_edit", "pr_automatic", "pr_copy", "pr_refresh",
 )  # fmt: skip
 
+_WHY_NOT: Final = {
+    "pr_fix": "No check has failed.",
+    "pr_answer": "All review comments are resolved.",
+    "pr_reply": "Move to a review comment first.",
+    "pr_resolve": "Move to a review comment that is not resolved first.",
+    "pr_update": "Its branch cannot be updated: it has all of the base, or you may not push to it.",
+    "pr_draft": "You may not edit this pull request.",
+    "pr_edit": "You may not edit this pull request.",
+}
+"""Why an action is not available while the pull request is open."""
 _WIDE: Final = 100
 """Columns from which the title says what it is."""
 
@@ -272,8 +282,18 @@ class PullRequestScreen(FullScreen):
                 self.load(refresh=True)
             case "pr_next_part" | "pr_previous_part":
                 self.page.go_to_section(1 if action_id == "pr_next_part" else -1)
-            case _ if self.details is not None:
+            case _ if action_id in self._unavailable():
+                if self.details is not None:
+                    self.desk.say(self._why_not(action_id, self.details))
+            case _:
                 self._run(action_id)
+
+    def _why_not(self, action_id: str, details: "PullRequestDetails") -> str:
+        if details.phase in ("merged", "closed"):
+            return f"The pull request is {details.phase}."
+        if action_id == "pr_merge":
+            return details.merge_note or "It cannot be merged now."
+        return _WHY_NOT[action_id]
 
     def _run(self, action_id: str) -> None:
         work = self._guard(self._actions[action_id](self))

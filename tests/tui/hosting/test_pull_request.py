@@ -358,3 +358,17 @@ async def test_the_screen_closes_when_the_pull_request_is_unlinked(start: Start)
         service.feed(e.WorktreeUpdated(worktree=a_worktree()))
         await until(pilot, lambda: app.screen is app.main)
         assert any("no pull request any more" in each for each in notifications(app))
+
+
+async def test_a_key_that_cannot_act_says_why(start: Start) -> None:
+    service = FakeService(can_auto_merge=False, checks=[])
+    async with start(service) as (app, pilot):
+        await open_screen(app, pilot)
+        await pilot.press("m", "f", "r")
+        await until(pilot, lambda: len(notifications(app)) == 3)
+        assert notifications(app) == [
+            "A review requests changes, and 1 required check failed.",
+            "No check has failed.",
+            "Move to a review comment first.",
+        ]
+        assert not service.called("fix_checks")
