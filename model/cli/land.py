@@ -97,7 +97,7 @@ def _describe(worktree: Json, preview: Json, options: Namespace) -> Iterator[str
     if after != "keep":
         yield f"Afterwards: {after} the worktree"
     message = options.message or preview["message"]
-    yield from (f"  {clean_line(line)}" for line in message.splitlines())
+    yield from (f"  {clean_line(line)}".rstrip() for line in message.splitlines())
 
 
 def _report(landing: Json, options: Namespace) -> None:

@@ -150,6 +150,7 @@ class FakeLanding:
             "get_train": lambda given: self.train,
             "preview_landing": lambda given: self.preview,
             "land_worktree": lambda given: a_landing(notes=["'brave-otter' was archived."]),
+            "list_landings": lambda given: [a_landing()],
             "undo_landing": lambda given: a_landing(undone_at=2.0),
             "write_landing_text": lambda given: LandingMessage(message="Read the last row"),
             "write_landing_message": lambda given: LandingMessage(message="The check failed:\n1"),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from model.api.landing import send_landing_message
+from model.api.landing import list_landings, send_landing_message
 from model.api.scripts import run_worktree_script
 from model.base.errors import SpinneyError
 from model.base.plural import count
@@ -184,7 +184,16 @@ async def undo(screen: "LandingScreen") -> None:
     if landing_id is None:
         screen.desk.say("There is no landing that can be taken back.")
         return
-    sentence = "Take the newest landing back? The base returns to where it was before."
+    found = await screen.desk.client.call(list_landings, project_id=screen.project.id, limit=1)
+    landing = next((one for one in found if one.id == landing_id), None)
+    sentence = "Take the newest landing back?"
+    if landing is not None:
+        names = [screen.names.get(key, "a deleted worktree") for key in landing.worktree_ids]
+        base = clean_line(landing.base)
+        sentence = (
+            f"Take the landing of {', '.join(map(clean_line, names))} back? "
+            f"{base} returns to {landing.before[:7]}."
+        )
     if await screen.desk.ask(GoAhead("Take a landing back", sentence, "take it back")):
         await take_back(screen.desk, landing_id)
         _read_again(screen)

@@ -195,7 +195,9 @@ class LandingScreen(FullScreen):
 
     def _about_all(self) -> tuple[Content, Content]:
         """How many worktrees there are at each step, and where the train is."""
-        train = Content(describe_train(self.train) if self.train is not None else "")
+        # A train that has landed may have been taken back since.
+        has_train = self.train is not None and self.train.status != "landed"
+        train = Content(describe_train(self.train) if self.train and has_train else "")
         if self._problem and self.rows.items:
             return Content.styled(self._problem, "$error"), train
         steps = Counter(row.next for row in self.rows.items)
