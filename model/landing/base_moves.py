@@ -200,7 +200,7 @@ class BaseMoves:
         landing = record.landing
         base = await base_branch.read_base(root, landing.base)
         pushed = await base_branch.find_pushed(root, landing.base, landing.after)
-        how = f"git revert {'-m 1 ' if landing.method == 'merge' else ''}{landing.after[:12]}"
+        how = _describe_revert(landing)
         if pushed is not None:
             raise SpinneyError(
                 f"This was pushed: {pushed} has it, so it cannot be taken back here. Revert it "
@@ -232,3 +232,14 @@ async def _complete_checkout(base: BaseBranch, before: str, after: str) -> None:
         if problem:
             where = clean_line(str(base.checkout))
             _log.warning("the checkout in %s did not follow: %s", where, problem)
+
+
+def _describe_revert(landing: Landing) -> str:
+    """Return the command that reverts a landing by new commits."""
+    after = landing.after[:12]
+    commits = f"{landing.before[:12]}..{after}"
+    is_single = len(landing.worktree_ids) == 1
+    if landing.method == "merge":
+        merges = after if is_single else f"$(git rev-list --first-parent {commits})"
+        return f"git revert -m 1 {merges}"
+    return f"git revert {after if is_single and landing.method == 'squash' else commits}"
