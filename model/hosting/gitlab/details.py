@@ -9,7 +9,12 @@ from typing import Any, Final, TypeVar
 from model.base.errors import SpinneyError
 from model.domain.hosting import Check, PullRequestDetails, PullRequestPhase, Reviewer
 from model.hosting.gitlab.answers import Project
-from model.hosting.gitlab.discussions import fetch_discussions, parse_threads
+from model.hosting.gitlab.discussions import (
+    People,
+    fetch_discussions,
+    fetch_people,
+    parse_threads,
+)
 from model.hosting.gitlab.fields import (
     MAX_BODY,
     get,
@@ -52,16 +57,16 @@ async def fetch_details(path: Path, merge_request: int | str) -> PullRequestDeta
     required = get(settings, "only_allow_merge_if_pipeline_succeeds") is True
     may_be_queued = get(settings, "merge_trains_enabled") is True
     no_checks: list[Check] = []
-    (checks, checks_note), is_queued, account = await asyncio.gather(
+    (checks, checks_note), is_queued, people = await asyncio.gather(
         _with_note(fetch_checks(project, row, required), no_checks),
         _is_queued(project, number, may_be_queued),
-        _fetch_account(project, bool(rows)),
+        _fetch_people(project, rows),
     )
     found = _to_details(row, settings, _parse_reviewers(row, approvals, reviewers))
     more = {
         "checks": checks,
         "checks_note": checks_note,
-        "threads": parse_threads(rows, row, account),
+        "threads": parse_threads(rows, row, people),
         "threads_note": threads_note,
     }
     if is_queued:
@@ -110,9 +115,9 @@ async def _is_queued(project: Project, number: int, is_possible: bool) -> bool:
     return get_line(car, "status") in _WAITING
 
 
-async def _fetch_account(project: Project, is_needed: bool) -> str:
-    """Return the name of the account that `glab` is signed in with."""
-    return get_line(await _get_optional(project, "user", {}), "username") if is_needed else ""
+async def _fetch_people(project: Project, discussions: list[Any]) -> People:
+    """Return who is known, if anyone has written something."""
+    return await fetch_people(project) if discussions else People()
 
 
 async def _get_optional(project: Project, endpoint: str, empty: T) -> T:

@@ -1,14 +1,17 @@
 """The threads of a merge request."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from model.base.errors import SpinneyError
 from model.domain.hosting import ReviewThread, ReviewThreadComment
 from model.hosting.fields import get_time
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.fields import (
     MAX_COMMENT,
+    REPORTER,
     get,
     get_line,
     get_number,
@@ -31,11 +34,37 @@ async def fetch_discussions(project: Project, number: int) -> tuple[list[Any], b
     return await get_pages(project, endpoint, pages=_MAX_PAGES)
 
 
-def parse_threads(discussions: list[Any], merge_request: Any, account: str) -> list[ReviewThread]:
+@dataclass(frozen=True, slots=True)
+class People:
+    """Who can be recognized among the authors of comments."""
+
+    account: str = ""
+    """The account that `glab` is signed in with."""
+    members: frozenset[str] = frozenset()
+    """The members of the project that have at least the role of a reporter."""
+
+
+async def fetch_people(project: Project) -> People:
+    """Return who is known; all others count as outsiders."""
+    account = await request(project, "GET", "user", accept=(401, 403, 404))
+    try:
+        rows, _ = await get_pages(project, f"{project.endpoint}/members/all", pages=_MAX_PAGES)
+    except SpinneyError as error:
+        if error.error_type not in ("forbidden", "not_found"):
+            raise
+        rows = []
+    return People(
+        get_line(account.parse(dict), "username") if account.status < 400 else "",
+        frozenset(
+            get_line(row, "username") for row in rows if get_number(row, "access_level") >= REPORTER
+        ),
+    )
+
+
+def parse_threads(discussions: list[Any], merge_request: Any, people: People) -> list[ReviewThread]:
     """Return the discussions that can be resolved, the unresolved ones first.
 
-    One that is on no place of the changes has an empty path. `account` is the name of the account
-    that `glab` is signed in with.
+    One that is on no place of the changes has an empty path.
     """
     head = get_line(merge_request, "diff_refs", "head_sha")
     page = get_line(merge_request, "web_url")
@@ -46,7 +75,7 @@ def parse_threads(discussions: list[Any], merge_request: Any, account: str) -> l
         if resolvable:
             thread = _to_thread(get_line(discussion, "id"), resolvable, head)
             kept = [notes[0], *notes[1:][-_LAST:]]
-            comments = [_to_comment(note, page, account) for note in kept]
+            comments = [_to_comment(note, page, people) for note in kept]
             left_out = len(notes) - len(kept)
             threads.append(thread.model_copy(update={"comments": comments, "left_out": left_out}))
     return sorted(threads, key=lambda thread: thread.is_resolved)
@@ -66,7 +95,7 @@ def _to_thread(thread_id: str, resolvable: list[Any], head: str) -> ReviewThread
     )
 
 
-def _to_comment(note: Any, page: str, account: str) -> ReviewThreadComment:
+def _to_comment(note: Any, page: str, people: People) -> ReviewThreadComment:
     number, author = get_number(note, "id"), get_line(note, "author", "username")
     return ReviewThreadComment(
         id=str(number),
@@ -74,7 +103,8 @@ def _to_comment(note: Any, page: str, account: str) -> ReviewThreadComment:
         body=get_text(note, "body", MAX_COMMENT),
         created_at=get_time(note, "created_at"),
         url=f"{page}#note_{number}",
-        is_own=bool(account) and author == account,
+        is_own=bool(author) and author == people.account,
+        is_outsider=author not in (people.account, *people.members),
     )
 
 

@@ -11,6 +11,8 @@ MAX_BODY: Final = 32_000
 """Characters of a description."""
 MAX_COMMENT: Final = 8_000
 """Characters of a comment."""
+REPORTER: Final = 20
+"""The lowest access level of a member who can review."""
 _MAX_LINE: Final = 500
 _COLOR: Final = re.compile(r"#[0-9a-fA-F]{6}")
 

@@ -16,7 +16,7 @@ from model.hosting.forge import (
 )
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.errors import get_message, to_error
-from model.hosting.gitlab.fields import get, get_line, get_number, get_rows
+from model.hosting.gitlab.fields import REPORTER, get, get_line, get_number, get_rows
 from model.hosting.gitlab.glab import get_object, get_page, query_graphql, request
 from model.hosting.gitlab.projects import find_project, find_source, is_merge_request_url, locate
 
@@ -205,7 +205,9 @@ async def list_possible_reviewers(path: Path) -> list[str]:
     project = await find_project(path)
     query = (("state", "active"),)
     members = await get_page(project, f"{project.endpoint}/members/all", query, 1)
-    names = [get_line(row, "username") for row in members if get_number(row, "access_level") >= 20]
+    names = [
+        get_line(row, "username") for row in members if get_number(row, "access_level") >= REPORTER
+    ]
     return [name for name in names if name]
 
 

@@ -136,6 +136,8 @@ async def test_threads_are_read_answered_and_resolved(
 ) -> None:
     service.set_merge_request()
     service.answers["GET user"] = user("ada")
+    members = [{**user("eve"), "access_level": 30}, {**user("bob"), "access_level": 10}]
+    service.answers["GET :p/members/all"] = members
     there = {"resolvable": True, "resolved": False, "position": position()}
     service.answers[f"GET {ONE}/discussions"] = [
         {"id": "d1", "notes": [note(1, "ada", "assigned to @bob", system=True)]},
@@ -160,6 +162,9 @@ async def test_threads_are_read_answered_and_resolved(
     assert (first.author, first.body, first.is_own, second.is_own) == ("eve", "why?", False, True)
     assert first.url.endswith("/merge_requests/7#note_3")
     assert len(second.body) < 8_100 and second.body.endswith("[… 1000 more characters]")
+    # Only what members write may go to a session by itself.
+    assert [each.comments[0].is_outsider for each in threads] == [False, False, True, False]
+    assert not second.is_outsider
     assert [each.body for each in threads[2].comments[:2]] == ["In general …", "110"]
     assert (len(threads[2].comments), threads[2].left_out) == (21, 10)
     service.answers[f"POST {ONE}/discussions/d3/notes"] = (201, note(8, "ada", "because"))
