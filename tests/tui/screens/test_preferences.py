@@ -313,12 +313,12 @@ async def test_one_magic_prompt_is_changed_without_the_others(start: Start) -> N
         await pilot.press("ctrl+u", *"Look", "enter")
         await until(pilot, lambda: isinstance(app.screen, EditEntries))
         assert client.called("update_preferences") == [
-            {"changes": {"magic_prompts": {"investigate_pr": "Look"}}}
+            {"changes": {"magic_prompts": {"commit_message": "Look"}}}
         ]
         await pilot.press("delete")
         await until(
             pilot,
-            lambda: app.main.state.preferences.magic_prompts["investigate_pr"] is None,
+            lambda: app.main.state.preferences.magic_prompts["commit_message"] is None,
         )
 
 
