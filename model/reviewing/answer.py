@@ -19,6 +19,8 @@ _MAX_TEXT: Final = 4_000
 _MAX_SUMMARY: Final = 1_000
 _MAX_ERRORS: Final = 8
 """Errors that are sent to the agent."""
+_NEAR: Final = 6
+"""Lines in which a line beside those of a finding is searched."""
 _MAX_ANCHOR: Final = 40
 """Lines of a finding by which its place is found again."""
 
@@ -55,6 +57,9 @@ class FoundProblem:
     suggestion: str
     anchor: tuple[str, ...]
     """The text of its lines."""
+    before: str
+    """The nearest line above them that is not blank; empty if it is not known. `after` likewise."""
+    after: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +127,16 @@ def _list_problems(
             severity=one.severity,
             explanation=make_visible(one.explanation)[:_MAX_TEXT],
             suggestion=make_visible((one.suggestion or "").strip("\n"))[:_MAX_TEXT],
-            anchor=tuple(file.lines[at] for at in range(first, last + 1) if at in file.lines)[
-                :_MAX_ANCHOR
-            ],
+            anchor=tuple(_read(file, range(first, last + 1)))[:_MAX_ANCHOR],
+            before=next(_read(file, range(first - 1, first - _NEAR, -1), blank=False), ""),
+            after=next(_read(file, range(last + 1, last + _NEAR), blank=False), ""),
         )
+
+
+def _read(file: ReviewedFile, numbers: range, *, blank: bool = True) -> Iterator[str]:
+    """Yield the lines with these numbers that the agent has read."""
+    lines = (file.lines[number] for number in numbers if number in file.lines)
+    return (line for line in lines if blank or line.strip())
 
 
 def _fit_lines(finding: _Finding, file: ReviewedFile) -> tuple[int, int]:

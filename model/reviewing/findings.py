@@ -14,6 +14,8 @@ _SAME_WORDS: Final = 0.4
 """Of all words of two explanations, the part that both have if they are about the same."""
 _MAX_MOVED: Final = 2_000
 """Lines by which those of a finding may have moved."""
+_NEAR: Final = 5
+"""Lines in which a line beside a finding is searched."""
 _MAX_FORGOTTEN: Final = 300
 """Dismissed findings that are remembered, although the newest review does not have them."""
 
@@ -26,6 +28,9 @@ class FindingRecord(Resource):
     """The path's bytes as Latin-1."""
     anchor: list[str] = Field(default_factory=list)
     """The text of its lines."""
+    before: str = ""
+    """The nearest line above them that is not blank; `after` likewise."""
+    after: str = ""
 
 
 def merge_findings(
@@ -54,7 +59,15 @@ def merge_findings(
             is_new=same is None,
         )
         name = problem.name.encode("utf-8", "surrogateescape").decode("latin-1")
-        merged.append(FindingRecord(finding=finding, name=name, anchor=[*problem.anchor]))
+        merged.append(
+            FindingRecord(
+                finding=finding,
+                name=name,
+                anchor=[*problem.anchor],
+                before=problem.before,
+                after=problem.after,
+            )
+        )
     dismissed = [one for one in rest if one.finding.state == "dismissed"]
     return sort_findings(merged), dismissed[-_MAX_FORGOTTEN:]
 
@@ -76,7 +89,7 @@ def follow_lines(record: FindingRecord, lines: Sequence[str]) -> Finding:
     finding, anchor = record.finding, record.anchor
     if not anchor:
         return finding
-    at = _find(anchor, lines, finding.first_line - 1)
+    at = _find(record, lines)
     if at is None:
         return finding.model_copy(update={"is_outdated": True})
     moved = at + 1 - finding.first_line
@@ -101,17 +114,33 @@ def follow_all(
     return [follow_lines(record, texts.get(record.name, ())) for record in records]
 
 
-def _find(anchor: Sequence[str], lines: Sequence[str], expected: int) -> int | None:
-    """Return where the lines of `anchor` are, nearest to `expected`."""
+def _find(record: FindingRecord, lines: Sequence[str]) -> int | None:
+    """Return where the lines of a finding are: at their place, or nearest to it."""
+    anchor, expected = record.anchor, record.finding.first_line - 1
     count = len(anchor)
+    if list(lines[expected : expected + count]) == anchor:
+        return expected
     first = max(0, expected - _MAX_MOVED)
     last = min(len(lines) - count, expected + _MAX_MOVED)
     matches = (
         at
         for at in range(first, last + 1)
-        if lines[at] == anchor[0] and list(lines[at : at + count]) == anchor
+        if lines[at] == anchor[0]
+        and list(lines[at : at + count]) == anchor
+        and _has_neighbor(record, lines, at)
     )
     return min(matches, key=lambda at: abs(at - expected), default=None)
+
+
+def _has_neighbor(record: FindingRecord, lines: Sequence[str], at: int) -> bool:
+    """Whether a line beside a place is one that was beside the finding: the same text may be
+    in several places.
+    """
+    end = at + len(record.anchor)
+    above = next((line for line in reversed(lines[max(0, at - _NEAR) : at]) if line.strip()), "")
+    below = next((line for line in lines[end : end + _NEAR] if line.strip()), "")
+    known = [(record.before, above), (record.after, below)]
+    return any(was == now for was, now in known if was) or not (record.before or record.after)
 
 
 def _is_same(problem: FoundProblem, record: FindingRecord) -> bool:

@@ -30,7 +30,7 @@ class WorktreeReview:
         self._changed = changed
         self._toggled: dict[tuple[str, Side], bool] = {}
         """Marks of files that are being saved."""
-        self._shown: dict[Note, Finding] = {}
+        self._shown: list[tuple[Note, Finding]] = []
         self.state: ReviewState | None = None
         """`None` before it was read."""
         self.by_agent: CodeReview | None = None
@@ -131,22 +131,21 @@ class WorktreeReview:
 
     def notes_in(self, text: "DiffText", path: str, side: "Side") -> list[Note]:
         """Return findings at their lines, and verdicts on hunks that are still there."""
-        self._shown = dict(self._find(text, path))
-        return [*self._shown, *self._find_verdicts(text, path, side)]
+        self._shown = [*self._find(text, path)]
+        return [*(note for note, _ in self._shown), *self._find_verdicts(text, path, side)]
 
     def of_note(self, note: Note | None) -> "Finding | None":
         """Return the finding that a note shows."""
-        return self._shown.get(note) if note is not None else None
+        return next((finding for shown, finding in self._shown if shown == note), None)
 
     def list_shown(self) -> "list[Finding]":
         """Return the findings in the diff that is shown, from top to bottom."""
-        return sorted(
-            self._shown.values(), key=lambda finding: (finding.last_line, finding.first_line)
-        )
+        found = (finding for _, finding in self._shown)
+        return sorted(found, key=lambda finding: (finding.last_line, finding.first_line))
 
     def place_of(self, finding: "Finding") -> Note | None:
         """Return the note that shows a finding in the diff that is shown."""
-        return next((note for note, one in self._shown.items() if one.id == finding.id), None)
+        return next((note for note, one in self._shown if one.id == finding.id), None)
 
     def _find(self, text: "DiffText", path: str) -> "Iterator[tuple[Note, Finding]]":
         # After a first review everything is new.

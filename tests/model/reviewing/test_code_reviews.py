@@ -228,6 +228,20 @@ async def test_findings_follow_their_lines_until_those_change(
     assert [(one.first_line, one.is_outdated) for one in now.findings] == [(21, False), (38, True)]
 
 
+async def test_a_finding_does_not_move_to_the_same_text_in_another_place(
+    git_project: GitProject, worktree: Worktree, review: Any
+) -> None:
+    tree = git_project.in_worktree(worktree)
+    lines = change().splitlines(keepends=True)
+    tree.write(
+        "loom.txt", "".join([*lines[:10], "beat()\n", *lines[10:30], "beat()\n", *lines[30:]])
+    )
+    await review(answer(finding(first_line=32, last_line=32)))
+    tree.write("loom.txt", "".join([*lines[:10], "beat()\n", *lines[10:]]))
+    now = await get_code_review(git_project.workspace, worktree.id)
+    assert [(one.first_line, one.is_outdated) for one in now.findings] == [(32, True)]
+
+
 async def test_a_finding_is_edited_sent_and_gone_after_another_review(
     git_project: GitProject, worktree: Worktree, review: Any
 ) -> None:
