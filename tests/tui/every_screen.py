@@ -285,6 +285,7 @@ def a_hosting_service_to_look_at() -> FakeClient:
     client.answers |= {
         "list_open_work": lambda given: hosting.open_work(),
         "list_workflow_runs": lambda given: runs,
+        "list_issues": lambda given: [hosting.an_issue(8, "Read files from a pipe")],
     }
     return client
 

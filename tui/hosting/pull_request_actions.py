@@ -184,7 +184,10 @@ async def merge(screen: PullRequestScreen) -> None:
     if details.auto_merge is not None or details.phase == "queued":
         await _cancel_merge(screen, details)
         return
-    choice = await screen.desk.ask(Merge(details, None))
+    state = screen.desk.state
+    project = state.projects.get(screen.worktree.project_id)
+    own = project.landing_method if project is not None else None
+    choice = await screen.desk.ask(Merge(details, own or state.preferences.landing_method))
     if choice is None:
         return
     await _act(

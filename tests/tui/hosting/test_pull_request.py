@@ -28,9 +28,10 @@ from tui.hosting.merge_dialog import Merge
 from tui.hosting.pull_request_screen import PullRequestScreen
 from tui.hosting.reviewers_dialog import AskReviewers
 from tui.hosting.text_dialogs import EditPullRequest, ReplyToThread
-from tui.screens.choose import Choose
+from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText, Confirm
 from tui.screens.go_ahead import GoAhead
+from tui.screens.pick_field import PickField
 from tui.screens.text_reader import TextReader
 from tui.shell.app import SpinneyApp
 
@@ -160,8 +161,11 @@ async def test_it_merges_only_after_a_choice_and_at_the_head_that_was_seen(start
         assert not service.called("merge_pull_request")
         await pilot.press("m")
         await until(pilot, lambda: isinstance(app.screen, Merge))
-        app.screen.query_one("#method").focus()
-        await pilot.press("right", "tab", "right", "enter", "enter")
+        field = app.screen.query_one("#method", PickField)
+        assert field.choice.value == app.main.state.preferences.landing_method
+        field.set_choice(Choice("squash", "squash"))
+        field.focus()
+        await pilot.press("tab", "right", "enter", "enter")
         await until(pilot, lambda: service.called("merge_pull_request"))
         assert service.called("merge_pull_request") == [
             {"worktree_id": "w1", "method": "squash", "auto": True, "head_commit": "a" * 40}
