@@ -60,6 +60,15 @@ CASES = {
     "spinney recover files POINT FILE": Case(
         parse_only="tests/test_recovery_survival.py does that"
     ),
+    "spinney land": Case(code=4),
+    "spinney land [WORKTREE]": Case("spinney land nothing", code=4),
+    "spinney land NAME --method squash --yes": Case(
+        "spinney land nothing --method squash --yes", code=4
+    ),
+    "spinney land --undo": Case(code=4),
+    "spinney land --train A B C": Case("spinney land --train A B C --yes", code=4),
+    "spinney prune": Case(),
+    "spinney prune --delete": Case("spinney prune --delete --yes"),
     "spinney undo": Case(code=4),
     "spinney undo SESSION --turn N": Case(
         "spinney undo Talk --turn 2", parse_only="tests/test_undo_command.py does that"
