@@ -146,7 +146,14 @@ class LandingRoutes:
     async def _merge(
         self, request: web.Request, page_request: PageRequest, form: Form
     ) -> web.Response:
-        """Merge the pull request at `head_commit` by `method`, or as soon as it can be (`auto`)."""
+        """Merge the pull request at `head_commit` by `method`, or as soon as it can be (`auto`).
+
+        Only with `sure`.
+        """
+        if not form.get("sure"):
+            worktree_id = request.match_info["worktree_id"]
+            refusal = SpinneyError("Tick the box to confirm the merge.")
+            return await _refuse(page_request, form, refusal, render_pull_request, worktree_id)
         method = {"method": form.get("method")} if form.get("method") else {}
         more = {"headCommit": form.get("head_commit"), "auto": bool(form.get("auto")), **method}
         return await self._change(request, page_request, form, merge_pull_request, more)

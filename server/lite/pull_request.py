@@ -100,7 +100,11 @@ def _merge(page_request: PageRequest, worktree: Worktree, found: PullRequestDeta
                 make_select("method", methods, found.merge_methods[0])
                 if methods and not found.has_queue
                 else None,
-                " ",
+                make(
+                    "label",
+                    make("input", type="checkbox", name="sure", value="1", required=True),
+                    "Yes: it cannot be undone from here",
+                ),
                 button("Add to the merge queue" if found.has_queue else label, class_="primary"),
             )
         )

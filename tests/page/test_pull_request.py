@@ -22,8 +22,9 @@ from model.domain.resources import SessionMessage
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
 from tests.page.diff.work_tree import button
-from tests.page.hostile import SCRIPTS
+from tests.page.hostile import HANDLERS, SCRIPTS
 from tests.page.in_process import InProcessServer
+from tests.page.test_foreign_text import ACTIVE_CONTENT
 from tests.page.test_overflow import TOO_WIDE
 from tests.server.conftest import Socket
 
@@ -62,11 +63,11 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Service:
     """A pull request with a red check among many and two open comments."""
     made = Service(
         PullRequestDetails(
-            number=7, url=URL, title="Count the pears", body="Fixes #3.",
-            phase="changes_requested", author="ada", base="main", head="pears", head_commit=HEAD,
-            behind=2, fetched_at=1.0, merge_methods=["squash", "merge"],
+            number=7, url=URL, title="Count the pears", body="".join(HANDLERS),
+            phase="changes_requested", author=HANDLERS[1], base="main", head="pears",
+            head_commit=HEAD, behind=2, fetched_at=1.0, merge_methods=["squash", "merge"],
             merge_note="A required check has failed.", can_auto_merge=True, can_update=True,
-            can_edit=True, reviewers=[Reviewer(name="grace", state="changes_requested")],
+            can_edit=True, reviewers=[Reviewer(name=HANDLERS[0], state="changes_requested")],
             checks=[
                 *(a_check(f"job {number}", "passed") for number in range(499)),
                 a_check("CI / test", "failed", has_log=True, is_required=True),
@@ -142,6 +143,9 @@ async def test_red_checks_have_their_log_and_are_given_to_a_session(
     await expect(checks).to_contain_text("1,200 lines before are left out.")
     comment = page.locator(".thread-comment .verbatim").first
     assert await comment.text_content() == "".join(SCRIPTS)
+    await page.locator("summary", has_text="Description").tap()
+    assert await page.locator(".pr-body .verbatim").text_content() == "".join(HANDLERS)
+    assert await page.evaluate(ACTIVE_CONTENT) == []
     assert await page.evaluate(TOO_WIDE) == ""
     await button(checks, "Fix the checks…").tap()
     await button(page.get_by_role("dialog"), "Send").tap()

@@ -84,11 +84,12 @@ async def test_all_checks_and_comments_are_reached_in_small_pages(
     assert max(len(each.source.encode()) for each in (*pages[:3], thread, log)) < LIMIT
 
 
-async def test_a_merge_that_is_refused_says_why(
+async def test_a_merge_needs_a_tick_and_says_why_it_is_refused(
     browser: Browser, session: Session, calls: list[dict[str, Any]]
 ) -> None:
     page = await browser.get_page(f"/lite/worktrees/{session.worktree_id}/pull-request")
-    seen = await browser.submit(page, "merge", method="squash")
+    assert (await browser.submit(page, "merge", method="squash")).status == 400
+    seen = await browser.submit(page, "merge", method="squash", sure="1")
     assert seen.status == 409
     assert "The branch has moved. Look at it again." in seen.page.text
     assert calls == [
