@@ -27,7 +27,7 @@ export function actOn(app, row) {
     case "review":
       return row.pull_request && row.review.accepted === row.review.hunks ? app.go("pull-request", id) : app.go("diff", id, row.uncommitted ? undefined : { side: "branch" });
     case "check":
-      return showCheck(app, id, { runs: true });
+      return showCheck(app, id, { runs: true, land: () => landWorktree(app, id) });
     case "update":
       return updateFromBase(app, row);
     case "merge":

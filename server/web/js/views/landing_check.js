@@ -13,8 +13,8 @@ await loadStylesheet("git");
 
 /** @typedef {import("../app.js").App} App */
 
-/** Show the check of a worktree: what it runs, its output, and how to run it. @param {App} app @param {string} id @param {{ runs?: boolean }} [options] `runs`: start it, if it is trusted */
-export async function showCheck(app, id, { runs = false } = {}) {
+/** Show the check of a worktree: what it runs, its output, and how to run it. @param {App} app @param {string} id @param {{ runs?: boolean, land?: () => unknown }} [options] `runs`: start it, if it is trusted; `land`: what is offered once it has passed */
+export async function showCheck(app, id, { runs = false, land } = {}) {
   const worktree = app.state.worktrees.get(id);
   if (!worktree) return;
   const [scripts, { ScriptCard }] = await Promise.all([app.run("get_project_scripts", { projectId: worktree.project_id, worktreeId: id }), import("./scripts.js")]);
@@ -23,10 +23,14 @@ export async function showCheck(app, id, { runs = false } = {}) {
   const title = `Check of ${worktree.name}`;
   const dialog = make("dialog.git-sheet", make("h2", title), { "aria-label": title });
   if (!script) return showMissingCheck(app, worktree.project_id, dialog);
-  const card = new ScriptCard(app, id, worktree.project_id, script, { opensOutput: true, onTrust: () => (dialog.close(), showCheck(app, id, { runs })) });
+  const card = new ScriptCard(app, id, worktree.project_id, script, { opensOutput: true, onTrust: () => (dialog.close(), showCheck(app, id, { runs, land })) });
   const send = button([icon("agent"), "Send the problem to a session…"], () => (dialog.close(), sendProblem(app, id)), "", { hidden: true });
-  card.onState = (status) => (send.hidden = status !== "failed");
-  dialog.append(card.element, make("div.choices", send, button("Close", () => dialog.close(), ".quiet")));
+  const landing = button([icon("merge"), "Land…"], () => (dialog.close(), land?.()), ".primary", { hidden: true });
+  card.onState = (status) => {
+    send.hidden = status !== "failed";
+    landing.hidden = status !== "completed" || !land;
+  };
+  dialog.append(card.element, make("div.choices", landing, send, button("Close", () => dialog.close(), ".quiet")));
   showDialog(dialog, () => card.close());
   if (runs && script.trusted) await card.run();
   else await card.follow();
