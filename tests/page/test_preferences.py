@@ -129,7 +129,7 @@ async def test_prompts_and_their_models_can_be_customized(
     now = await read_preferences(client)
     assert now["magic_prompts"]["commit_message"] == "In one line.\nNo more."
     assert now["magic_prompts"]["pr_content"] is None
-    await expect(page.get_by_text("Code review")).to_have_count(0)  # not offered: it has no effect
+    await expect(texts.get_by_role("textbox")).to_have_count(16)
     assert now["magic_prompt_models"]["pr_content_model"] == "model_3"
     await texts.get_by_role("button", name="Reset Commit message to the default").click()
     await expect(texts.locator("summary")).to_have_text("All built-in")
