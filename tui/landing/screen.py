@@ -66,6 +66,8 @@ class LandingScreen(FullScreen):
         """Why the desk could not be read."""
         self._is_stale = False
         self._is_reading = False
+        self._will_load = False
+        """Whether a timer is about to read it again."""
 
     def body(self, palette: "Palette") -> Iterable[Widget]:
         """A line about all, the columns' heads, the rows, and what is known of one."""
@@ -124,23 +126,28 @@ class LandingScreen(FullScreen):
                 self._show()
         if change.loaded or any(map(self._concerns, change.events)):
             self.load()
-        elif self._touches(change):
+        elif self._touches(change) and not self._will_load:
+            self._will_load = True
             self.set_timer(_DEBOUNCE, self.load)
 
     def _concerns(self, event: e.Event) -> bool:
         return isinstance(event, e.LandingUpdated) and event.project_id == self.project.id
 
     def _touches(self, change: "Change") -> bool:
-        """Whether a session or a worktree of the project changed."""
-        if change.sessions:
-            return True
+        """Whether a worktree of the project changed, or the status of a session in one."""
+        changed = set(change.worktrees)
+        for key in change.sessions:
+            before, now = change.before.sessions.get(key), change.state.sessions.get(key)
+            # While it works, a session changes several times a second.
+            if before is None or now is None or before.status != now.status:
+                changed |= {one.worktree_id for one in (before, now) if one is not None}
         trees = {**change.before.worktrees, **change.state.worktrees}
-        changed = (trees.get(worktree_id) for worktree_id in change.worktrees)
-        return any(tree is not None and tree.project_id == self.project.id for tree in changed)
+        found = (trees.get(worktree_id) for worktree_id in changed)
+        return any(tree is not None and tree.project_id == self.project.id for tree in found)
 
     def load(self) -> None:
         """Read the desk again."""
-        self._is_stale = True
+        self._is_stale, self._will_load = True, False
         if not self._is_reading and self.is_attached:
             self._is_reading = True
             self.run_worker(self._read(), exit_on_error=False)
