@@ -8,10 +8,7 @@ import { segmented } from "./form_fields.js";
 import { METHODS } from "./landing_types.js";
 import { update } from "./pull_request_acts.js";
 
-/**
- * @typedef {import("./pull_request.js").PullRequest} PullRequest
- * @typedef {import("./landing_types.js").MergeMethod} MergeMethod
- */
+/** @typedef {import("./pull_request.js").PullRequest} PullRequest */
 
 export class MergeBox {
   /** @type {{ element: HTMLElement, value: () => string } | null} */ #method = null;
@@ -36,11 +33,18 @@ export class MergeBox {
     if (this.methods.dataset.signature !== signature) {
       this.methods.dataset.signature = signature;
       const options = METHODS.filter(([method]) => pr.merge_methods.includes(method));
-      this.#method = hasMethods ? segmented("Method", options, this.#method?.value() || preferred(pr, this.view.app.state.preferences.landing_method)) : null;
+      this.#method = hasMethods ? segmented("Method", options, this.#method?.value() || this.#preferred(pr)) : null;
       this.methods.replaceChildren(...(this.#method ? [this.#method.element] : []));
     }
     this.methods.hidden = !hasMethods;
     patchChildren(this.choices, isOver ? [] : this.#buttons(pr, isWaiting));
+  }
+
+  /** The project's or the person's way of landing if the repository allows it. @param {PullRequest} pr */
+  #preferred({ merge_methods: allowed }) {
+    const { state } = this.view.app;
+    const wanted = state.projects.get(this.view.worktree?.project_id)?.landing_method ?? state.preferences.landing_method;
+    return allowed.includes(wanted) ? wanted : (allowed[0] ?? "");
   }
 
   /** @param {PullRequest} pr @param {boolean} isWaiting @returns {HTMLElement[]} */
@@ -60,8 +64,7 @@ export class MergeBox {
     const { view } = this;
     const pr = view.shown;
     if (!pr) return;
-    const chosen = this.#method?.value() || preferred(pr, view.app.state.preferences.landing_method);
-    const method = pr.has_queue ? undefined : chosen;
+    const method = pr.has_queue ? "" : this.#method?.value() || this.#preferred(pr);
     const question = auto ? `Merge #${pr.number} once everything holds?` : pr.has_queue ? `Add #${pr.number} to the merge queue?` : `Merge #${pr.number} into '${pr.base}'?`;
     const text = auto ? "It is merged as soon as checks and reviews allow. Until then you can switch that off." : "This cannot be undone from here: a revert is a new pull request.";
     if (!(await confirm(question, [method && make("p", `Method: ${method}.`), make("p", text)], auto ? "Merge when ready" : pr.has_queue ? "Add" : "Merge"))) return;
@@ -77,6 +80,3 @@ function noteOf(pr, isWaiting) {
   if (isWaiting) return `It will be merged (${pr.auto_merge}) once checks and reviews allow. ${pr.merge_note}`.trim();
   return pr.merge_note || (pr.can_merge ? `It can be merged into '${pr.base}'.` : "It cannot be merged now.");
 }
-
-/** @param {PullRequest} pr @param {MergeMethod | undefined} wanted */
-const preferred = (pr, wanted) => (wanted && pr.merge_methods.includes(wanted) ? wanted : (pr.merge_methods[0] ?? ""));
