@@ -150,7 +150,7 @@ class LandingForm {
     return [
       conflicts.length > 0 && button([icon("agent"), "Send the conflict to a session…"], leave(() => sendProblem(this.app, this.id))),
       check.has_script && !isGreen && check.status !== "running" && button([icon("play"), "Run the check"], leave(() => showCheck(this.app, this.id, { runs: true, land: () => landingForm(this.app, this.id) }))),
-      check.has_script && check.status !== "none" && button("Its output", leave(() => showCheck(this.app, this.id))),
+      check.has_script && check.status !== "none" && button("Output of the check", leave(() => showCheck(this.app, this.id))),
     ];
   }
 
