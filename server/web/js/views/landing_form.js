@@ -109,7 +109,7 @@ class LandingForm {
     this.facts.textContent = "Looking …";
     try {
       this.preview = await this.app.connection.call("preview_landing", { worktreeId: this.id, method: this.method.value() });
-      if (!this.#isTyped) this.message.value = this.preview.message;
+      if (!this.#isTyped) this.#propose();
       this.#draw();
     } catch (error) {
       this.#refuse(/** @type {Error} */ (error).message);
@@ -152,6 +152,14 @@ class LandingForm {
       check.has_script && !isGreen && check.status !== "running" && button([icon("play"), "Run the check"], leave(() => showCheck(this.app, this.id, { runs: true, land: () => landingForm(this.app, this.id) }))),
       check.has_script && check.status !== "none" && button("Output of the check", leave(() => showCheck(this.app, this.id))),
     ];
+  }
+
+  /** Put the proposed message into its box; what was selected to be replaced stays selected. */
+  #propose() {
+    const { message } = this;
+    const isSelected = message === document.activeElement && message.selectionStart === 0 && message.selectionEnd === message.value.length;
+    message.value = this.preview.message;
+    if (isSelected) message.select();
   }
 
   #saveDraft() {
