@@ -1,10 +1,10 @@
-"""Implements those commands of `model.api.pull_requests` that read and change a pull request."""
+"""Implements `model.api.pull_request_acts`."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from model.api import pull_requests as api
+from model.api import pull_request_acts as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
 from model.domain.events import TaskCompleted

@@ -1,9 +1,9 @@
-"""Implements those commands of `model.api.pull_requests` that give a session something to do."""
+"""Implements `model.api.pull_request_messages`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from model.api import pull_requests as api
+from model.api import pull_request_messages as api
 from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.commands.registry import implements

@@ -8,13 +8,12 @@ from aiohttp import web
 
 from model.api.command import Command
 from model.api.landing import land_worktree, send_landing_message, undo_landing
-from model.api.pull_requests import (
-    answer_comments,
-    fix_checks,
+from model.api.pull_request_acts import (
     merge_pull_request,
     reply_to_thread,
     set_pull_request_draft,
 )
+from model.api.pull_request_messages import answer_comments, fix_checks
 from model.api.scripts import run_worktree_script
 from model.base.errors import HTTP_STATUS, SpinneyError
 from model.commands.dispatch import run

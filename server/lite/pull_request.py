@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from model.api.pull_requests import get_check_log, get_pull_request
+from model.api.pull_request_acts import get_check_log, get_pull_request
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from model.api import pull_requests as commands
+from model.api import pull_request_acts as commands
+from model.api import pull_request_messages as messages
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.hosting.automatic import find_automatic
@@ -117,12 +118,12 @@ async def _act(
 
 async def fix(screen: PullRequestScreen) -> None:
     """Send the failed checks with their logs to a session, and go there."""
-    await _send(screen, commands.fix_checks, "Reading the logs of the failed checks …")
+    await _send(screen, messages.fix_checks, "Reading the logs of the failed checks …")
 
 
 async def answer(screen: PullRequestScreen) -> None:
     """Send the unresolved comments to a session, and go there."""
-    await _send(screen, commands.answer_comments, "Sending the comments to the session …")
+    await _send(screen, messages.answer_comments, "Sending the comments to the session …")
 
 
 async def _send(screen: PullRequestScreen, command: "Command[..., Any]", sentence: str) -> None:
@@ -146,7 +147,7 @@ async def automatic(screen: PullRequestScreen) -> None:
     desk, worktree = screen.desk, screen.worktree
     present = find_automatic(desk.state, worktree.id)
     if present is not None:
-        await desk.client.call(commands.set_pull_request_loop, session_id=present.id, enabled=False)
+        await desk.client.call(messages.set_pull_request_loop, session_id=present.id, enabled=False)
         desk.say(f"'{present.name}' does nothing by itself any more.")
         return
     session = await session_for(desk, worktree)
@@ -168,7 +169,7 @@ async def automatic(screen: PullRequestScreen) -> None:
             break
         value, problem = given, f"'{given}' is not a number from 1 to {_MAX_LIMIT}."
     await desk.client.call(
-        commands.set_pull_request_loop, session_id=session.id, enabled=True, limit=int(given)
+        messages.set_pull_request_loop, session_id=session.id, enabled=True, limit=int(given)
     )
     screen.draw()
 

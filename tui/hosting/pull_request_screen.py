@@ -14,7 +14,7 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
-from model.api.pull_requests import get_pull_request
+from model.api.pull_request_acts import get_pull_request
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line, make_visible
