@@ -32,12 +32,7 @@ async def service(
 @asynccontextmanager
 async def serving(stub: HostingStub, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """Run a stub and direct `gh` to it."""
-    for program in ("gh", "openssl"):
-        if shutil.which(program) is None:
-            pytest.skip(f"needs {program}")
-    version = subprocess.run(["gh", "--version"], capture_output=True, text=True, timeout=30)
-    if not version.stdout.startswith("gh version 2.23."):
-        pytest.skip(f"the stub supports gh 2.23, and this is {version.stdout[:30]!r}")
+    find_gh()
     for name in list(os.environ):
         if name.startswith(("GH_", "GITHUB_")) or name.upper().endswith("_PROXY"):
             monkeypatch.delenv(name)
@@ -45,3 +40,14 @@ async def serving(stub: HostingStub, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
         for name, value in stub.environment.items():
             monkeypatch.setenv(name, value)
         yield
+
+
+def find_gh() -> Path:
+    """The program; skips the test if it, or one that the stub needs, is missing."""
+    for program in ("gh", "openssl"):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
+    version = subprocess.run(["gh", "--version"], capture_output=True, text=True, timeout=30)
+    if not version.stdout.startswith("gh version 2.23."):
+        pytest.skip(f"the stub supports gh 2.23, and this is {version.stdout[:30]!r}")
+    return Path(shutil.which("gh") or "gh")

@@ -2,8 +2,8 @@
 stub translates the steps to the tools of its program.
 
 `say: TEXT` · `line: TEXT` (only its first line) · `think: TEXT` · `write PATH: TEXT` ·
-`edit PATH: OLD => NEW` · `bash: COMMAND` · `plan: TEXT` · `ask: QUESTION | A | B` · `remember?` ·
-`slow` · `error STATUS`
+`edit PATH: OLD => NEW` (on one line) · `bash: COMMAND` · `plan: TEXT` ·
+`ask: QUESTION | A | B` · `remember?` · `slow` · `error STATUS`
 """
 
 from collections.abc import Sequence
@@ -89,7 +89,7 @@ def steps(text: str, earlier: Sequence[str] = (), results: Sequence[str] = ()) -
             return [Step("I write.", act=Write(path, content)), DONE]
         case "edit":
             path, _, change = rest.partition(": ")
-            old, _, new = change.partition(" => ")
+            old, _, new = change.partition("\n")[0].partition(" => ")
             return [Step(act=Edit(path, old, new)), DONE]
         case "bash":
             return [Step(act=Run(rest.translate(_CONTROLS))), DONE]
