@@ -51,10 +51,15 @@ class WorktreeFates:
                 elif record.fate == "delete" and (point := await self.delete(worktree_id)):
                     recovery[worktree_id] = point
             except SpinneyError as error:
-                notes.append(f"'{worktree.name}' was kept: {error.message}")
+                if not self._is_gone(worktree_id):  # Another person may delete it at the same time.
+                    notes.append(f"'{worktree.name}' was kept: {error.message}")
         return record.update(
             state="done", archived=archived, recovery=recovery, landing_notes=notes
         )
+
+    def _is_gone(self, worktree_id: str) -> bool:
+        worktree = self._store.state.worktrees.get(worktree_id)
+        return worktree is None or worktree.status == "removing"
 
     async def resume(self, record: LandingRecord) -> LandingRecord:
         """Complete what a kill interrupted; nothing is deleted without a person looking on."""

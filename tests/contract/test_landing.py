@@ -1,9 +1,10 @@
 """Landing: checks, the desk, and what brings a worktree's branch into its base."""
 
+import asyncio
 import json
 from typing import Any
 
-from tests.contract.conftest import expect_error
+from tests.contract.conftest import RefusedError, expect_error
 from tests.contract.project_client import ProjectClient
 
 
@@ -116,3 +117,109 @@ async def test_a_pushed_branch_is_swept_with_its_remote_branch(client: ProjectCl
     assert (swept["ok"], swept["message"]) == (True, "Deleted.")
     assert client.repository.git("ls-remote", "origin", "swept") == ""
     assert client.repository.git("branch", "--all", "--list", "*swept") == ""
+
+
+# Two people at once ------------------------------------------------------------------------------
+
+
+async def _both(client: ProjectClient, *wanted: tuple[str, dict[str, Any]]) -> list[Any]:
+    """Let two clients call at once; returns what both got: a result, or a sentence."""
+
+    async def one() -> Any:
+        try:
+            return await client.call(wanted[0][0], **wanted[0][1])
+        except RefusedError as error:
+            return error.error
+
+    async def other() -> Any:
+        await client.listener.send({"id": "other", "command": wanted[1][0], "args": wanted[1][1]})
+        answer = await client.listener.answer("other")
+        return answer["data"] if answer["type"] == "response" else answer["error"]
+
+    return await asyncio.gather(one(), other())
+
+
+async def _check_one_state(client: ProjectClient) -> None:
+    """Check that both see the same landings, that the base is at the newest, and what is left."""
+    git, project = client.repository.git, {"projectId": client.project_id}
+    landings = await client.call("list_landings", **project)
+    assert await client.listener.call("list_landings", **project) == landings
+    standing = [one for one in landings if one["undone_at"] is None]
+    assert git("rev-parse", "main") == (
+        standing[0]["after"] if standing else landings[-1]["before"]
+    )
+    assert git("status", "--porcelain") == ""
+    shown = await client.call("list_worktrees", **project)
+    assert git("worktree", "list", "--porcelain").count("worktree ") == 1 + len(shown)
+    git("fsck", "--strict", "--no-dangling")
+
+
+async def _offer(client: ProjectClient, worktree: Any, **args: Any) -> tuple[str, dict[str, Any]]:
+    preview = await client.call("preview_landing", worktreeId=worktree["id"])
+    about = {"worktreeId": worktree["id"], "baseCommit": preview["base_commit"]}
+    return "land_worktree", {**about, **args}
+
+
+MOVED = "'main' has moved since you looked at it. Look at it again, then land."
+
+
+async def test_of_two_who_land_at_once_one_is_refused_as_the_base_has_moved(
+    client: ProjectClient,
+) -> None:
+    one, other = [await _branch(client, name) for name in ("heron", "otter")]
+    got = await _both(client, await _offer(client, one), await _offer(client, one))
+    assert [each for each in got if isinstance(each, str)] == [MOVED]
+    await _check_one_state(client)
+    third = await _branch(client, "stork")
+    got = await _both(client, await _offer(client, other), await _offer(client, third))
+    assert [each for each in got if isinstance(each, str)] == [MOVED]
+    await _check_one_state(client)
+
+
+async def test_a_train_and_a_worktree_that_land_at_once_do_not_both_land(
+    client: ProjectClient,
+) -> None:
+    project = {"projectId": client.project_id}
+    one, other = [await _branch(client, name) for name in ("heron", "otter")]
+    train = await client.call("start_train", **project, worktreeIds=[one["id"], other["id"]])
+    while train["status"] == "running":
+        train = (await client.listener.event("train:updated"))["payload"]["train"]
+    landing = ("land_train", {"trainId": train["id"], "after": "delete"})
+    got = await _both(client, landing, await _offer(client, other, after="delete"))
+    [refused] = [each for each in got if isinstance(each, str)]
+    assert refused in (
+        MOVED,
+        "'main' or one of the branches has moved since the train started. Start it again.",
+    )
+    await _check_one_state(client)
+    got = await _both(client, landing, ("discard_train", {"trainId": train["id"]}))
+    assert isinstance(got[0], str)
+    assert client.repository.git("for-each-ref", "refs/spinney/trains") == ""
+
+
+async def test_what_is_taken_back_while_another_lands_stays_one_history(
+    client: ProjectClient,
+) -> None:
+    one, other = [await _branch(client, name) for name in ("heron", "otter")]
+    command, args = await _offer(client, one)
+    landed = await client.call(command, **args)
+    undo = ("undo_landing", {"landingId": landed["id"]})
+    got = await _both(client, undo, await _offer(client, other))
+    [refused] = [each for each in got if isinstance(each, str)]
+    assert refused == MOVED or refused.startswith("Something came after this in 'main'")
+    await _check_one_state(client)
+
+
+async def test_a_worktree_is_swept_by_one_while_another_lands_it(client: ProjectClient) -> None:
+    made = await _branch(client, "heron")
+    sweep = {"worktreeIds": [made["id"]], "action": "delete", "force": True}
+    landing = await _offer(client, made, after="delete")
+    landed, swept = await _both(client, landing, ("sweep_worktrees", sweep))
+    assert [(one["ok"], one["message"]) for one in swept] == [(True, "Deleted.")]
+    if not isinstance(landed, str):
+        assert landed["notes"] == []
+        assert (client.repository.root / "heron.txt").exists()
+    await _check_one_state(client)
+    point = {"recoveryId": swept[0]["recovery_id"]}
+    restored = await client.call("restore_worktree", **point)
+    assert client.git(restored, "log", "-1", "--format=%s") == "Add heron"
