@@ -36,6 +36,7 @@ VIEWS = (
     "landing",
     "sweep",
     "pull-request",
+    "work",
     "canvas",
     "new",
     "search",

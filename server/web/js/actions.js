@@ -31,6 +31,7 @@ const ACTIONS = [
   { id: "open_diff", keys: "ctrl+g", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
   { id: "commit", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "commit" }) },
   { id: "pull_request", needs: "worktree", do: (app, { worktree }) => (worktree?.pr_url ? app.go("pull-request", worktree.id) : app.go("diff", worktree?.id, { form: "pull_request" })) },
+  { id: "open_work", keys: "shift+f9", do: (app) => app.go("work") },
   { id: "link_pull_request", needs: "worktree", do: (app, { worktree }) => worktree && import("./views/pull_request_link.js").then((module) => module.linkPullRequest(app, worktree)) },
   { id: "clear_pull_request", needs: "worktree", do: (app, { worktree }) => worktree && import("./views/pull_request_link.js").then((module) => module.clearPullRequest(app, worktree)) },
   { id: "search", keys: "ctrl+shift+f", do: (app) => app.go("search") },

@@ -15,6 +15,7 @@ export const TITLES = {
   open_diff: "Show the worktree's changes (diff)",
   commit: "Commit",
   pull_request: "Pull request: create or show",
+  open_work: "Open work: issues and pull requests to begin from",
   link_pull_request: "Link a pull request to the worktree",
   clear_pull_request: "Unlink the worktree's pull request",
   search: "Search all messages",

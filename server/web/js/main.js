@@ -55,6 +55,7 @@ app.addView("folder", lazyView(() => import("./views/project.js"), "projectView"
 app.addView("conflicts", lazyView(() => import("./views/conflicts.js"), "conflictsView"));
 app.addView("landing", lazyView(() => import("./views/landing.js"), "landingView"));
 app.addView("sweep", lazyView(() => import("./views/sweep.js"), "sweepView"));
+app.addView("work", lazyView(() => import("./views/work.js"), "workView"));
 app.addView("pull-request", lazyView(() => import("./views/pull_request.js"), "pullRequestView"));
 app.addView("new", lazyView(openNewTask, "newView"));
 app.addView("search", lazyView(() => import("./views/search.js"), "searchView"));

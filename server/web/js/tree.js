@@ -152,6 +152,7 @@ function treeHead(app, filter) {
 /** @type {[name: string, view: string, icon: string][]} */
 const LINKS = [
   ["All sessions", "canvas", "grid"],
+  ["Open work", "work", "label"],
   ["Landing", "landing", "merge"],
   ["Search", "search", "search"],
   ["Archive", "archive", "archive"],

@@ -163,7 +163,7 @@ function emptyContent(app) {
     mark,
     make("h2", "All quiet."),
     make("p", "No session needs you, and none is running. Start something:"),
-    make("div.choices", make("a.button.primary.large", icon("edit"), "New task", { href: hashFor("new") }), make("a.button", icon("grid"), "All sessions", { href: hashFor("canvas") })),
+    make("div.choices", make("a.button.primary.large", icon("edit"), "New task", { href: hashFor("new") }), make("a.button", icon("label"), "Open work", { href: hashFor("work") }), make("a.button", icon("grid"), "All sessions", { href: hashFor("canvas") })),
   ];
 }
 

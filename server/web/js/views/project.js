@@ -107,6 +107,7 @@ async function openMenu(app, item, listOutside) {
   const project = [
     ["Work in the main checkout", () => openBase(app, item), { icon: "terminal" }],
     ["Adopt a worktree", listOutside, { icon: "branch" }],
+    ["Open work", () => app.go("work", item.id), { icon: "label" }],
     ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "warning" }],
     ["Sweep: sizes, archive, delete", () => app.go("sweep", item.id), { icon: "trash" }],
     ["Scripts…", () => editScripts(app, item), { icon: "play" }],
