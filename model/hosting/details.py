@@ -1,6 +1,7 @@
 """The details of the pull requests of worktrees, as they were read last."""
 
 import asyncio
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -20,8 +21,13 @@ from model.store.store import Store
 
 MAX_AGE: Final = 300.0
 """Seconds after which an answer is read again even if nothing is known to have changed."""
+RETRY: Final = 60.0
+"""Seconds until details that nobody waits for are asked for again, after a failure."""
+_CONCURRENCY: Final = 2
 _MAX_ENTRIES: Final = 64
 """Worktrees whose details are kept, those that were used last."""
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -50,6 +56,9 @@ class PullRequestCache:
         self._changes: dict[str, int] = {}
         """When each pull request changed last, in the order of calls."""
         self._calls = count()
+        self._tried: dict[str, float] = {}
+        """When details were asked for that nobody waits for, by worktree."""
+        self._limit = asyncio.Semaphore(_CONCURRENCY)
 
     async def get(self, worktree: Worktree, *, refresh: bool = False) -> PullRequestDetails:
         """Return the details of a worktree's pull request.
@@ -82,6 +91,32 @@ class PullRequestCache:
         if known is None or known.details.number != worktree.pr_number:
             return None, False
         return known.details, self._is_outdated(worktree.id, known)
+
+    def is_worth_reading(self, worktree: Worktree) -> bool:
+        """Whether the details of an open pull request are missing or outdated.
+
+        After a failure, only from time to time.
+        """
+        if worktree.pr_number is None or worktree.cached_pr_status in ("merged", "closed"):
+            return False
+        details, is_outdated = self.peek(worktree)
+        last = self._tried.get(worktree.id)
+        is_due = last is None or self._clock() - last >= RETRY
+        return is_due and (details is None or is_outdated)
+
+    async def read_ahead(self, worktree: Worktree) -> None:
+        """Read the details that nobody waits for, and report them as a change."""
+        self._tried[worktree.id] = self._clock()
+        is_first = self.peek(worktree)[0] is None
+        try:
+            async with self._limit:
+                await self.get(worktree)
+        except SpinneyError as error:
+            _log.debug("pull request of %s: %s", worktree.id, error.message)
+            return
+        self._tried.pop(worktree.id, None)
+        if is_first:
+            self._store.record(PullRequestUpdated(worktree_id=worktree.id))
 
     def note_change(self, worktree_id: str) -> None:
         """Read the details again when they are needed next, and report that they have changed."""

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -47,8 +47,16 @@ class Move:
 class BaseMoves:
     """Moves base branches, one at a time in each project."""
 
-    def __init__(self, store: Store, records: LandingRecords, fates: WorktreeFates) -> None:
+    def __init__(
+        self,
+        store: Store,
+        records: LandingRecords,
+        fates: WorktreeFates,
+        on_move: Callable[[Landing], None],
+    ) -> None:
+        """`on_move` is called with each landing that was made or taken back."""
         self._store = store
+        self._on_move = on_move
         self._records = records
         self._fates = fates
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -92,6 +100,7 @@ class BaseMoves:
         note = await base_branch.describe_outdated(root, move.base)
         record = record.update(state="moved", landing_notes=[note] if note else [])
         await self._records.put(record)
+        self._on_move(record.landing)
         record = await self._fates.apply(record, delete_remote=move.delete_remote_branch)
         await self._records.put(record)
         return record.landing
@@ -181,6 +190,7 @@ class BaseMoves:
             landing_notes=[*record.landing.notes, *notes],
         )
         await self._records.put(undone)
+        self._on_move(undone.landing)
         return undone.landing
 
     async def _find(self, landing_id: str) -> LandingRecord:

@@ -10,7 +10,7 @@ from typing import Final, get_args
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
 from model.base.paths import write_atomically
-from model.domain.landing import MergedBy
+from model.domain.landing import Landing, MergedBy
 from model.domain.resources import Worktree
 from model.git.branch_tips import read_branch_tips, resolve_base_tips
 from model.git.merged import Merged, find_merged
@@ -83,6 +83,16 @@ class MergedBranches:
         if status.commit:
             self._waiting[worktree_id] = status
             self._has_work.set()
+
+    def note_landing(self, landing: Landing) -> None:
+        """Take a landing that was just made for an answer until the branches are examined."""
+        for worktree_id in landing.worktree_ids:
+            if landing.undone_at is None:
+                by: Merged = "commits" if landing.method == "merge" else "squash"
+                self._known[worktree_id] = (), by
+            else:
+                self._known.pop(worktree_id, None)
+            self._on_change(worktree_id)
 
     def forget(self, worktree_id: str) -> None:
         """Forget a worktree that was deleted."""

@@ -1,16 +1,29 @@
 """What the landing desk shows of a pull request."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final
 
 from model.domain.hosting import Check, CheckState, PullRequestDetails
 from model.domain.landing import DeskPullRequest
 from model.domain.resources import Worktree
+from model.hosting.details import PullRequestCache
 from model.landing.desk import describe_cached_pull_request
 
 _WORST_FIRST: Final[tuple[CheckState, ...]] = (
     "failed", "waiting", "running", "queued", "cancelled", "passed", "skipped",
 )  # fmt: skip
+
+
+def look_up_pull_request(
+    cache: PullRequestCache,
+    run_in_background: Callable[[Coroutine[Any, Any, None]], None],
+    worktree: Worktree,
+) -> DeskPullRequest | None:
+    """Return what is known of a worktree's pull request; what is missing is read meanwhile."""
+    if cache.is_worth_reading(worktree):
+        run_in_background(cache.read_ahead(worktree))
+    details, is_outdated = cache.peek(worktree)
+    return describe_pull_request(worktree, details, is_outdated=is_outdated)
 
 
 def describe_pull_request(

@@ -49,7 +49,12 @@ class LandingServices:
         self.merged = MergedBranches(store, directories.landing / "merged", self.updates.note)
         self.desk = Desk(store, self.checks, self.merged, sources)
         self.fates = WorktreeFates(store, scripts, removals, restoring)
-        self.moves = BaseMoves(store, LandingRecords(directories.landing / "projects"), self.fates)
+        self.moves = BaseMoves(
+            store,
+            LandingRecords(directories.landing / "projects"),
+            self.fates,
+            self.merged.note_landing,
+        )
         self.lander = Lander(store, directories, self.checks, self.moves)
         trains = TrainRecords(directories.landing / "projects", directories.landing / "trains")
         self.trains = Trains(store, directories, trains, self.checks, self.lander, self.moves)

@@ -33,13 +33,12 @@ from model.chat.session_naming import SessionNaming
 from model.chat.tool_outputs import ToolOutputs, remove_files_of_deleted_sessions
 from model.chat.uploads import Uploads
 from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
-from model.domain.landing import DeskPullRequest
 from model.domain.resources import AgentCommand, Worktree
 from model.hosting.details import PullRequestCache
 from model.hosting.linear import Linear
 from model.hosting.list_cache import ListCache
 from model.landing.desk import DeskSources
-from model.landing.pull_requests import describe_pull_request
+from model.landing.pull_requests import look_up_pull_request
 from model.landing.services import LandingServices
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
@@ -272,7 +271,9 @@ class Workspace:
         self.run_in_background(self.radar.run())
         self.pull_requests = PullRequestCache(self.store)
         sources = DeskSources(
-            self.radar.list_conflicts, self.verdicts.read_progress, self._describe_pull_request
+            self.radar.list_conflicts,
+            self.verdicts.read_progress,
+            partial(look_up_pull_request, self.pull_requests, self.run_in_background),
         )
         self.landing = LandingServices(
             self.store,
@@ -316,10 +317,6 @@ class Workspace:
         return merge_commands(
             reported, await driver.list_commands(directory, self._environment_of(worktree))
         )
-
-    def _describe_pull_request(self, worktree: Worktree) -> DeskPullRequest | None:
-        details, is_outdated = self.pull_requests.peek(worktree)
-        return describe_pull_request(worktree, details, is_outdated=is_outdated)
 
     async def _refresh_models(self) -> None:
         """Refresh outdated model lists, some time after startup when the machine is less busy."""

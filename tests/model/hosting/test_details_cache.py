@@ -11,7 +11,7 @@ from model.base.errors import SpinneyError
 from model.domain.events import Event, ProjectAdded, PullRequestUpdated, WorktreeCreated
 from model.domain.hosting import PullRequestDetails
 from model.domain.resources import Project, Worktree
-from model.hosting.details import MAX_AGE, PullRequestCache
+from model.hosting.details import MAX_AGE, RETRY, PullRequestCache
 from model.hosting.github.forge import GitHub
 from model.state import State
 from model.store.bus import EventBus
@@ -118,3 +118,26 @@ async def test_another_pull_request_of_the_worktree_is_asked_for(shown: Shown) -
     assert shown.asked == 2
     with pytest.raises(SpinneyError, match=r"'n' has no pull request. Open one"):
         await shown.cache.get(other.model_copy(update={"pr_number": None, "pr_url": None}))
+
+
+async def test_what_a_list_shows_is_read_ahead_once_and_not_again_at_once_after_a_failure(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = shown.cache
+    assert cache.is_worth_reading(shown.worktree)
+    await cache.read_ahead(shown.worktree)
+    assert (shown.asked, shown.reports) == (1, 1)
+    assert not cache.is_worth_reading(shown.worktree)
+    cache.note_change("w")
+    assert cache.is_worth_reading(shown.worktree)
+    merged = shown.worktree.model_copy(update={"cached_pr_status": "merged"})
+    assert not cache.is_worth_reading(merged)
+
+    async def fail(*_: object) -> PullRequestDetails:
+        raise SpinneyError("gh is not signed in.", "backend_unavailable")
+
+    monkeypatch.setattr(GitHub, "fetch_details", fail)
+    await cache.read_ahead(shown.worktree)
+    assert not cache.is_worth_reading(shown.worktree)
+    shown.now += RETRY
+    assert cache.is_worth_reading(shown.worktree)

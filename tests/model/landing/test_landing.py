@@ -216,6 +216,7 @@ async def test_a_landing_is_taken_back_only_while_nothing_came_after_it(
     first = await _land(landing, one)
     desk = await get_landing_desk(landing.workspace, one.project_id)
     assert desk.can_undo == first.id
+    assert [(row.worktree_id, row.next) for row in desk.rows] == [(one.id, "archive")]
     repository.commit("later.txt", "later\n")
     with pytest.raises(SpinneyError, match="Something came after this in 'main'"):
         await undo_landing(landing.workspace, first.id)
