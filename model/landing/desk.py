@@ -64,8 +64,8 @@ class Desk:
         self._merged = merged
         self._sources = sources
         self._statuses: dict[str, GitStatus] = {}
-        self._reviews: dict[str, tuple[str, ReviewProgress]] = {}
-        """For each worktree: its fingerprint, and the progress at that time."""
+        self._reviews: dict[str, tuple[tuple[str, ...], ReviewProgress]] = {}
+        """For each worktree: its fingerprint and base commits, and the progress at that time."""
         self._review_changes: dict[str, int] = {}
         """For each worktree: how often a person has decided something."""
 
@@ -136,9 +136,10 @@ class Desk:
             return CheckResult(worktree_id=worktree_id, status="none", error=error.message)
 
     async def _read_review(self, side: _Side) -> ReviewProgress:
-        worktree_id, fingerprint = side.worktree.id, side.status.fingerprint
+        worktree_id = side.worktree.id
+        version = side.status.fingerprint, *side.status.bases
         known = self._reviews.get(worktree_id)
-        if known is not None and known[0] == fingerprint:
+        if known is not None and known[0] == version:
             return known[1]
         changes = self._review_changes.get(worktree_id, 0)
         try:
@@ -146,7 +147,7 @@ class Desk:
         except SpinneyError:
             return ReviewProgress()
         if changes == self._review_changes.get(worktree_id, 0):
-            self._reviews[worktree_id] = fingerprint, progress
+            self._reviews[worktree_id] = version, progress
         return progress
 
     def _make_row(

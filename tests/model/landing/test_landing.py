@@ -213,10 +213,15 @@ async def test_a_landing_is_taken_back_only_while_nothing_came_after_it(
     landing: Landing, repository: Repository
 ) -> None:
     one = await landing.branch("one", a_txt="1\n")
+    desk = await get_landing_desk(landing.workspace, one.project_id)
+    assert desk.rows[0].review.hunks == 1
     first = await _land(landing, one)
     desk = await get_landing_desk(landing.workspace, one.project_id)
     assert desk.can_undo == first.id
     assert [(row.worktree_id, row.next) for row in desk.rows] == [(one.id, "archive")]
+    await landing.settle(one)
+    desk = await get_landing_desk(landing.workspace, one.project_id)
+    assert desk.rows[0].review.hunks == 0
     repository.commit("later.txt", "later\n")
     with pytest.raises(SpinneyError, match="Something came after this in 'main'"):
         await undo_landing(landing.workspace, first.id)
