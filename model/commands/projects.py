@@ -93,6 +93,7 @@ async def remove_project(workspace: "Workspace", project_id: str) -> None:
     await workspace.store.accept(remove)  # A message may have arrived meanwhile.
     for worktree in worktrees:
         await workspace.scripts.forget(worktree.id)
+    await workspace.landing.forget_project(project)
     await asyncio.to_thread(avatars.delete, workspace.directories, project.avatar_path)
 
 

@@ -105,6 +105,10 @@ class BaseMoves:
         await self._records.put(record)
         return record.landing
 
+    async def forget_project(self, project_id: str) -> None:
+        """Forget what landed in a project that was removed."""
+        await self._records.forget_project(project_id)
+
     async def list_landings(self, project_id: str, limit: int) -> list[Landing]:
         """Return what landed in a project, newest first."""
         require_project(self._store.state, project_id)

@@ -99,6 +99,13 @@ class MergedBranches:
         self._known.pop(worktree_id, None)
         self._waiting.pop(worktree_id, None)
 
+    async def forget_project(self, project_id: str) -> None:
+        """Delete what git wrote for a project that was removed."""
+        async with self._git:
+            scratch = self._scratch.pop(project_id, None)
+            if scratch is not None:
+                await scratch.delete()
+
     def get(self, worktree: Worktree) -> MergedBy | None:
         """Return how a worktree is known to be merged, as far as that was examined."""
         if worktree.cached_pr_status == "merged":

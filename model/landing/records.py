@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Final, Literal
 
@@ -82,6 +83,12 @@ class LandingRecords:
             records = await self.read(project_id)
             kept = [one for one in records if one.landing.id != record.landing.id]
             await self._save(project_id, kept)
+
+    async def forget_project(self, project_id: str) -> None:
+        """Delete the records of a project that was removed."""
+        async with self._writing:
+            await asyncio.to_thread(shutil.rmtree, self._folder / project_id, ignore_errors=True)
+            self._known.pop(project_id, None)
 
     async def _save(self, project_id: str, records: list[LandingRecord]) -> None:
         body = json.dumps([one.model_dump(mode="json") for one in records])

@@ -4,7 +4,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from model.base.errors import SpinneyError
 from model.base.paths import Directories
+from model.domain.resources import Project
 from model.git.status import GitStatus
 from model.landing.base_moves import BaseMoves
 from model.landing.checks import Checks
@@ -79,6 +81,16 @@ class LandingServices:
             task = asyncio.create_task(self.trains.note_change(worktree_id))
             self._looking.add(task)
             task.add_done_callback(self._on_looked)
+
+    async def forget_project(self, project: Project) -> None:
+        """Leave nothing behind of a project that was removed: no train, no records, no refs."""
+        async with self.moves.lock(project.id):
+            try:
+                await self.trains.forget_project(project)
+            except SpinneyError as error:  # Its repository may be gone, too.
+                _log.info("the train of %s: %s", project.id, error.message)
+            await self.moves.forget_project(project.id)
+        await self.merged.forget_project(project.id)
 
     async def close(self) -> None:
         """Stop what is running."""

@@ -207,11 +207,14 @@ class Trains:
     async def discard(self, train_id: str) -> None:
         """Stop and forget a train."""
         train = await self.stop(train_id)
-        project = self._store.state.projects.get(train.project_id)
-        await self._records.remove(train)
-        if project is not None:
-            await self._clean_up(project, train)
+        await self._forget(self._store.state.projects.get(train.project_id), train)
         self._store.record(TrainUpdated(project_id=train.project_id, train=None))
+
+    async def forget_project(self, project: Project) -> None:
+        """Stop and forget the train of a project that was removed."""
+        train = await self._records.read(project.id)
+        if train is not None:
+            await self._forget(project, await self.stop(train.id))
 
     async def recover(self) -> None:
         """Report the trains that a kill interrupted as stopped. Called once, at start."""
@@ -345,6 +348,11 @@ class Trains:
         landed = train.model_copy(update={"status": "landed", "landing_id": landing.id})
         await self._save(landed)
         await self._clean_up(project, landed)
+
+    async def _forget(self, project: Project | None, train: Train) -> None:
+        await self._records.remove(train)
+        if project is not None:
+            await self._clean_up(project, train)
 
     async def _clean_up(self, project: Project, train: Train) -> None:
         root = Path(project.path)

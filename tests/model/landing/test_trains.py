@@ -16,6 +16,7 @@ from model.commands.landing import (
     undo_landing,
     write_landing_message,
 )
+from model.commands.projects import remove_project
 from model.commands.scripts import trust_project_scripts
 from model.domain.events import TrainUpdated
 from model.domain.landing import Train
@@ -171,6 +172,23 @@ async def test_a_running_train_can_be_stopped_and_what_is_ready_lands(
     await land_train(landing.workspace, train.id)
     assert (repository.root / "a.txt").exists()
     assert not (repository.root / "b.txt").exists()
+
+
+async def test_a_removed_project_leaves_nothing_of_its_train(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    two = await landing.branch("two", b_txt="2\n")
+    train = await _start(landing, one, two)
+    await land_train(landing.workspace, train.id)
+    three = await landing.branch("three", c_txt="3\n")
+    train = await _start(landing, three)
+    assert repository.git("for-each-ref", "refs/spinney/trains") != ""
+    await remove_project(landing.workspace, one.project_id)
+    assert repository.git("for-each-ref", "refs/spinney/trains") == ""
+    folder = landing.workspace.directories.landing
+    left = {path.name for path in folder.rglob("*")}
+    assert left - {"merged.json"} <= {"projects", "trains", "merged", "scratch"}
 
 
 async def test_an_untrusted_check_does_not_run(landing: Landing, repository: Repository) -> None:
