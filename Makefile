@@ -65,6 +65,7 @@ docs: .venv/developing              ## the reference pages of docs/, made from t
 pictures: .venv/developing          ## docs/pictures, drawn by the running program
 	$(BIN)/python -m docs.pictures.make
 	$(BIN)/python -m docs.pictures.page
+	$(BIN)/python -m docs.pictures.landing
 
 sheets: .venv/developing            ## docs/pictures: contact sheets of every screen of the terminal
 	$(BIN)/python -m docs.pictures.sheets
