@@ -1,4 +1,7 @@
-"""Read values of any kind from the answers of hosting services and issue trackers."""
+"""Read values of any kind from the answers of hosting services and issue trackers.
+
+Each is found by its path of names; what is missing or of another type is empty.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,40 +10,59 @@ from typing import Any
 Fields = Mapping[str, Any]
 
 
-def get_fields(fields: Fields, *names: str) -> Fields:
-    """Return the object below these names; empty if there is none."""
-    found: Any = fields
+def get(fields: Any, *names: str) -> Any:
+    """Return the value at a path of names, or `None`."""
     for name in names:
-        found = found.get(name) if isinstance(found, Mapping) else None
+        fields = fields.get(name) if isinstance(fields, Mapping) else None
+    return fields
+
+
+def get_fields(fields: Any, *names: str) -> Fields:
+    """Return an object."""
+    found = get(fields, *names)
     return found if isinstance(found, Mapping) else {}
 
 
-def get_nodes(fields: Fields, *names: str) -> list[Fields]:
-    """Return the objects of the connection below these names."""
-    nodes = get_fields(fields, *names).get("nodes")
-    return [node for node in nodes if isinstance(node, Mapping)] if isinstance(nodes, list) else []
+def get_rows(fields: Any, *names: str) -> list[Fields]:
+    """Return the objects of a list."""
+    found = get(fields, *names)
+    return [row for row in found if isinstance(row, Mapping)] if isinstance(found, list) else []
 
 
-def get_text(fields: Fields, name: str, limit: int = 1000) -> str:
-    """Return a text, cut after `limit` characters; empty if there is none."""
-    found = fields.get(name)
+def get_nodes(fields: Any, *names: str) -> list[Fields]:
+    """Return the objects of a connection."""
+    return get_rows(fields, *names, "nodes")
+
+
+def get_text(fields: Any, *names: str, limit: int = 1000) -> str:
+    """Return a text, cut after `limit` characters."""
+    found = get(fields, *names)
     return found[:limit] if isinstance(found, str) else ""
 
 
-def get_line(fields: Fields, name: str, limit: int = 300) -> str:
+def get_body(fields: Any, name: str, limit: int) -> str:
+    """Return a text, shortened to `limit` characters with a note."""
+    found = get(fields, name)
+    if not isinstance(found, str):
+        return ""
+    rest = len(found) - limit
+    return found if rest <= 0 else f"{found[:limit]}\n[… {rest} more characters]"
+
+
+def get_line(fields: Any, *names: str, limit: int = 500) -> str:
     """Return a text as one line."""
-    return " ".join(get_text(fields, name, limit).split())
+    return " ".join(get_text(fields, *names, limit=limit).split())
 
 
-def get_number(fields: Fields, name: str) -> int | None:
-    """Return a number."""
-    found = fields.get(name)
+def get_number(fields: Any, *names: str) -> int | None:
+    """Return an integer, or `None`."""
+    found = get(fields, *names)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
-def get_time(fields: Fields, name: str) -> float | None:
+def get_time(fields: Any, name: str) -> float | None:
     """Return a time in seconds since 1970."""
-    found = fields.get(name)
+    found = get(fields, name)
     try:
         moment = datetime.fromisoformat(found) if isinstance(found, str) else None
     except ValueError:
@@ -49,7 +71,7 @@ def get_time(fields: Fields, name: str) -> float | None:
     return moment.timestamp() if moment is not None and moment.year > 1970 else None
 
 
-def get_end_cursor(fields: Fields, *names: str) -> str | None:
+def get_end_cursor(fields: Any, *names: str) -> str | None:
     """Return where the next page of a connection begins; `None` if this page is the last one."""
     page = get_fields(fields, *names, "pageInfo")
     cursor = page.get("endCursor")

@@ -273,16 +273,16 @@ def _make_filter(team_id: str | None, query: ItemQuery) -> dict[str, Any]:
 
 
 def _parse_issue(row: Fields) -> TrackerIssue:
-    assignee = get_line(get_fields(row, "assignee"), "displayName")
+    assignee = get_line(row, "assignee", "displayName")
     return TrackerIssue(
         id=get_line(row, "identifier"),
         title=get_line(row, "title"),
-        state=get_line(get_fields(row, "state"), "name"),
+        state=get_line(row, "state", "name"),
         url=get_line(row, "url"),
-        author=get_line(get_fields(row, "creator"), "displayName"),
+        author=get_line(row, "creator", "displayName"),
         updated_at=get_time(row, "updatedAt"),
-        body=get_text(row, "description", _MAX_BODY),
-        team=get_line(get_fields(row, "team"), "name"),
+        body=get_text(row, "description", limit=_MAX_BODY),
+        team=get_line(row, "team", "name"),
         labels=[
             ItemLabel(name=get_line(label, "name"), color=_color(label))
             for label in get_nodes(row, "labels")
@@ -310,15 +310,15 @@ def _parse_text(row: Fields) -> ItemText:
         title=issue.title,
         url=issue.url,
         author=issue.author,
-        body=get_text(row, "description", _MAX_BYTES),
+        body=get_text(row, "description", limit=_MAX_BYTES),
         facts=[(name, value) for name, value in facts if value],
         comments=[_parse_comment(comment) for comment in comments],
     )
 
 
 def _parse_comment(comment: Fields) -> tuple[str, str]:
-    author = get_line(get_fields(comment, "user"), "displayName")
-    return author, get_text(comment, "body", _MAX_BYTES)
+    author = get_line(comment, "user", "displayName")
+    return author, get_text(comment, "body", limit=_MAX_BYTES)
 
 
 def _color(label: Fields) -> str:

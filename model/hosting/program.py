@@ -9,11 +9,10 @@ import contextlib
 import os
 import shutil
 import signal
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_output_visible
@@ -57,9 +56,7 @@ class Output:
     code: int
     """The exit code."""
     is_cut: bool = False
-    """Whether `out` is only a part of the standard output."""
-    left_out: int = 0
-    """Line ends in the part of the standard output that is left out."""
+    """Whether `out` is only the beginning of the standard output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +83,11 @@ class HostingProgram:
         args: tuple[str, ...],
         stdin: str = "",
         *,
-        keep: Literal["beginning", "end"] = "beginning",
         limit: int = MAX_BYTES,
         timeout: float = TIMEOUT,
         take: Callable[[bytes], None] | None = None,
     ) -> Output:
-        """Run it in `cwd` and return its output, of which at most `limit` bytes are kept.
+        """Run it in `cwd` and return its output, of which the first `limit` bytes are kept.
 
         With `take`, each piece of the standard output is passed to it, and none is kept.
 
@@ -109,7 +105,7 @@ class HostingProgram:
         process = await self._start(program, cwd, args)
         assert process.stdin is not None and process.stdout is not None
         assert process.stderr is not None
-        out, err = _Kept(limit, keep, take), _Kept(limit, "beginning")
+        out, err = _Kept(limit, take), _Kept(limit)
         try:
             async with asyncio.timeout(timeout):
                 await asyncio.gather(
@@ -128,7 +124,7 @@ class HostingProgram:
             await _terminate(process)
         assert process.returncode is not None
         shown, error = await asyncio.to_thread(lambda: (out.text, without_credentials(err.text)))
-        return Output(shown, error, process.returncode, out.is_cut, out.left_out)
+        return Output(shown, error, process.returncode, out.is_cut)
 
     async def _start(
         self, program: str, cwd: Path, args: tuple[str, ...]
@@ -149,45 +145,23 @@ class HostingProgram:
 
 
 class _Kept:
-    """The beginning or the end of what a stream carries; the stream is always read to its end."""
+    """The beginning of what a stream carries; the stream is always read to its end."""
 
-    def __init__(
-        self,
-        limit: int,
-        keep: Literal["beginning", "end"],
-        take: Callable[[bytes], None] | None = None,
-    ) -> None:
+    def __init__(self, limit: int, take: Callable[[bytes], None] | None = None) -> None:
         self._take = take
-        self._limit = limit
-        self._keep = keep
-        self._pieces: deque[bytes] = deque()
-        self._size = 0
+        self._room = limit
+        self._pieces: list[bytes] = []
         self.is_cut = False
-        self.left_out = 0
 
     async def read(self, stream: asyncio.StreamReader) -> None:
         while piece := await stream.read(_CHUNK):
             if self._take is not None:
                 self._take(piece)
                 continue
-            if self._keep == "beginning":
-                room = self._limit - self._size
-                piece, rest = piece[:room], piece[room:]
-                self._leave_out(rest)
-            if piece:
-                self._pieces.append(piece)
-                self._size += len(piece)
-            while self._size > self._limit:
-                excess = self._size - self._limit
-                first = self._pieces.popleft()
-                if len(first) > excess:
-                    self._pieces.appendleft(first[excess:])
-                self._leave_out(first[:excess])
-                self._size -= min(excess, len(first))
-
-    def _leave_out(self, piece: bytes) -> None:
-        self.is_cut = self.is_cut or bool(piece)
-        self.left_out += piece.count(b"\n")
+            kept = piece[: self._room]
+            self._pieces.append(kept)
+            self._room -= len(kept)
+            self.is_cut = self.is_cut or len(kept) < len(piece)
 
     @property
     def text(self) -> str:

@@ -62,7 +62,7 @@ def parse_check(fields: Fields) -> Check:
         state=state,
         started_at=get_time(fields, "startedAt"),
         ended_at=get_time(fields, "completedAt"),
-        url=get_line(fields, "detailsUrl", 2000),
+        url=get_line(fields, "detailsUrl", limit=2000),
         summary=get_line(fields, "title"),
         has_log=is_job and number is not None and has_ended,
         is_required=_parse_required(fields),
@@ -76,7 +76,7 @@ def _parse_status(fields: Fields) -> Check:
         name=name,
         state=_STATUS_STATES.get(get_text(fields, "state"), "queued"),
         started_at=get_time(fields, "createdAt"),
-        url=get_line(fields, "targetUrl", 2000),
+        url=get_line(fields, "targetUrl", limit=2000),
         summary=get_line(fields, "description"),
         is_required=_parse_required(fields),
     )

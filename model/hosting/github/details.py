@@ -117,11 +117,11 @@ async def fetch_details(path: Path, place: PullRequestPlace) -> PullRequestDetai
     can_enable = is_open and bool(fields.get("viewerCanEnableAutoMerge"))
     return PullRequestDetails(
         number=place.number,
-        url=get_line(fields, "url", 2000),
-        title=get_line(fields, "title", 1000),
-        body=get_text(fields, "body", _MAX_BODY),
+        url=get_line(fields, "url", limit=2000),
+        title=get_line(fields, "title", limit=1000),
+        body=get_text(fields, "body", limit=_MAX_BODY),
         phase=parse_phase(fields),
-        author=get_line(get_fields(fields, "author"), "login"),
+        author=get_line(fields, "author", "login"),
         base=get_line(fields, "baseRefName"),
         head=get_line(fields, "headRefName"),
         head_commit=get_line(fields, "headRefOid"),
@@ -235,13 +235,13 @@ def _parse_reviewers(fields: Fields) -> list[Reviewer]:
     for node in get_nodes(fields, "reviewRequests"):
         asked = get_fields(node, "requestedReviewer")
         is_team = asked.get("__typename") == "Team"
-        organization = get_line(get_fields(asked, "organization"), "login")
+        organization = get_line(asked, "organization", "login")
         name = f"{organization}/{get_line(asked, 'slug')}" if is_team else get_line(asked, "login")
         if name:
             found[name] = Reviewer(name=name, state="requested", is_team=is_team)
     for reviews in ("latestOpinionatedReviews", "latestReviews"):
         for node in get_nodes(fields, reviews):
-            name = get_line(get_fields(node, "author"), "login")
+            name = get_line(node, "author", "login")
             state = _REVIEW_STATES.get(get_text(node, "state"))
             if name and state is not None:
                 found.setdefault(name, Reviewer(name=name, state=state))

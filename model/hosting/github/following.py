@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.hosting.fields import get_fields, get_line, get_number
+from model.hosting.fields import get_line, get_number
 from model.hosting.forge import PullRequestState
 from model.hosting.github.api import PullRequestPlace, RestAnswer, parse_place, request
 from model.hosting.github.pull_requests import fetch_pull_request_state
@@ -70,7 +70,7 @@ async def _fetch_version(path: Path, place: PullRequestPlace, known: _Version) -
     if not answer.is_unchanged:
         fields = answer.parse()
         fields = fields if isinstance(fields, dict) else {}
-        commit = get_line(get_fields(fields, "head"), "sha")
+        commit = get_line(fields, "head", "sha")
         is_open = fields.get("state") == "open"
     pull = _get_etag(answer, known.pull)
     if not is_open or not commit.isalnum():

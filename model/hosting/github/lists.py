@@ -292,22 +292,22 @@ def _parse_common(row: Fields) -> dict[str, Any]:
         "title": get_line(row, "title"),
         "state": get_line(row, "state").lower(),
         "url": get_line(row, "url"),
-        "author": get_line(get_fields(row, "author"), "login"),
+        "author": get_line(row, "author", "login"),
         "updated_at": get_time(row, "updatedAt"),
         "labels": [_parse_label(label) for label in get_nodes(row, "labels")],
         "assignees": [get_line(person, "login") for person in get_nodes(row, "assignees")],
-        "comment_count": get_number(get_fields(row, "comments"), "totalCount") or 0,
+        "comment_count": get_number(row, "comments", "totalCount") or 0,
     }
 
 
 def _parse_label(label: Fields) -> ItemLabel:
     color = get_line(label, "color")
     is_color = re.fullmatch(r"[0-9A-Fa-f]{6}", color)
-    return ItemLabel(name=get_line(label, "name", 100), color=f"#{color}" if is_color else "")
+    return ItemLabel(name=get_line(label, "name", limit=100), color=f"#{color}" if is_color else "")
 
 
 def _parse_issue(row: Fields) -> OpenIssue:
-    return OpenIssue(**_parse_common(row), body=get_text(row, "body", _MAX_BODY))
+    return OpenIssue(**_parse_common(row), body=get_text(row, "body", limit=_MAX_BODY))
 
 
 def _parse_pull_request(row: Fields) -> OpenPullRequest:
@@ -326,7 +326,7 @@ def _parse_run(row: Fields) -> WorkflowRun:
         title=get_line(row, "display_title"),
         state=(get_line(row, "conclusion") or get_line(row, "status")).lower(),
         url=get_line(row, "html_url"),
-        author=get_line(get_fields(row, "actor"), "login"),
+        author=get_line(row, "actor", "login"),
         updated_at=get_time(row, "updated_at"),
         workflow=get_line(row, "name"),
         branch=get_line(row, "head_branch"),
@@ -353,7 +353,7 @@ def _parse_alert(row: Fields) -> SecurityAlert:
         severity=get_line(vulnerability, "severity") or get_line(advisory, "severity"),
         manifest=get_line(dependency, "manifest_path"),
         vulnerable=get_line(vulnerability, "vulnerable_version_range"),
-        patched=get_line(get_fields(vulnerability, "first_patched_version"), "identifier"),
+        patched=get_line(vulnerability, "first_patched_version", "identifier"),
         advisory=get_line(advisory, "ghsa_id") or get_line(advisory, "cve_id"),
     )
 
@@ -364,7 +364,7 @@ def _parse_advisory(row: Fields) -> Advisory:
         title=get_line(row, "summary"),
         state=get_line(row, "state").lower(),
         url=get_line(row, "html_url"),
-        author=get_line(get_fields(row, "author"), "login"),
+        author=get_line(row, "author", "login"),
         updated_at=get_time(row, "updated_at"),
         severity=get_line(row, "severity"),
         cve=get_line(row, "cve_id"),

@@ -40,7 +40,7 @@ def list_merge_methods(repository: Fields) -> list[MergeMethod]:
 
 def parse_auto_merge(fields: Fields) -> MergeMethod | None:
     """Return the method with which it will be merged automatically; `None` if that is off."""
-    method = get_text(get_fields(fields, "autoMergeRequest"), "mergeMethod").lower()
+    method = get_text(fields, "autoMergeRequest", "mergeMethod").lower()
     return next((known for _, known in _METHODS if known == method), None)
 
 

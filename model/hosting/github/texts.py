@@ -133,7 +133,7 @@ async def _fetch_run(path: Path, repository: Repository, run_id: int) -> ItemTex
     return ItemText(
         title=get_line(run, "display_title") or workflow,
         url=get_line(run, "html_url"),
-        author=get_line(get_fields(run, "actor"), "login"),
+        author=get_line(run, "actor", "login"),
         facts=_present(facts),
         log="\n\n".join([await _read_log(path, repository, job) for job in failed[:_MAX_LOGS]]),
     )
@@ -160,19 +160,19 @@ async def _fetch_alert(path: Path, repository: Repository, number: int) -> ItemT
     vulnerability = get_fields(alert, "security_vulnerability")
     dependency = get_fields(alert, "dependency")
     facts = [
-        ("package", get_line(get_fields(dependency, "package"), "name")),
-        ("ecosystem", get_line(get_fields(dependency, "package"), "ecosystem")),
+        ("package", get_line(dependency, "package", "name")),
+        ("ecosystem", get_line(dependency, "package", "ecosystem")),
         ("severity", get_line(vulnerability, "severity") or get_line(advisory, "severity")),
         ("manifest", get_line(dependency, "manifest_path")),
         ("vulnerable", get_line(vulnerability, "vulnerable_version_range")),
-        ("patched", get_line(get_fields(vulnerability, "first_patched_version"), "identifier")),
+        ("patched", get_line(vulnerability, "first_patched_version", "identifier")),
         ("advisory", get_line(advisory, "ghsa_id") or get_line(advisory, "cve_id")),
         ("state", get_line(alert, "state")),
     ]
     return ItemText(
         title=get_line(advisory, "summary"),
         url=get_line(alert, "html_url"),
-        body=get_text(advisory, "description", _MAX_BODY),
+        body=get_text(advisory, "description", limit=_MAX_BODY),
         facts=_present(facts),
     )
 
@@ -191,8 +191,8 @@ async def _fetch_advisory(path: Path, repository: Repository, item_id: str) -> I
     return ItemText(
         title=get_line(advisory, "summary"),
         url=get_line(advisory, "html_url"),
-        author=get_line(get_fields(advisory, "author"), "login"),
-        body=get_text(advisory, "description", _MAX_BODY),
+        author=get_line(advisory, "author", "login"),
+        body=get_text(advisory, "description", limit=_MAX_BODY),
         facts=_present(facts),
     )
 
@@ -244,11 +244,11 @@ def _open_threads(item: Fields) -> list[tuple[str, str]]:
 
 
 def _login(item: Fields) -> str:
-    return get_line(get_fields(item, "author"), "login")
+    return get_line(item, "author", "login")
 
 
 def _body(item: Fields) -> str:
-    return get_text(item, "body", _MAX_BODY)
+    return get_text(item, "body", limit=_MAX_BODY)
 
 
 def _present(facts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -64,12 +64,12 @@ def parse_thread(fields: Fields) -> ReviewThread:
     is_file = fields.get("subjectType") == "FILE"
     return ReviewThread(
         id=get_text(fields, "id"),
-        path=get_line(fields, "path", 4096),
+        path=get_line(fields, "path", limit=4096),
         line=None if is_file else get_number(fields, "line"),
         is_resolved=bool(fields.get("isResolved")),
         is_outdated=bool(fields.get("isOutdated")),
         comments=[_parse_comment(node) for node in nodes],
-        left_out=max(0, (get_number(get_fields(fields, "first"), "totalCount") or 0) - len(nodes)),
+        left_out=max(0, (get_number(fields, "first", "totalCount") or 0) - len(nodes)),
     )
 
 
@@ -89,7 +89,7 @@ def parse_review(fields: Fields) -> ReviewThread | None:
 
 
 def _parse_comment(fields: Fields) -> ReviewThreadComment:
-    body = get_text(fields, "body", _MAX_BODY + 1)
+    body = get_text(fields, "body", limit=_MAX_BODY + 1)
     author, is_own = get_fields(fields, "author"), bool(fields.get("viewerDidAuthor"))
     # An app writes only where an administrator has installed it.
     has_role = get_text(fields, "authorAssociation") in _ROLES or author.get("__typename") == "Bot"
@@ -98,7 +98,7 @@ def _parse_comment(fields: Fields) -> ReviewThreadComment:
         author=get_line(author, "login") or _GHOST,
         body=body if len(body) <= _MAX_BODY else f"{body[:_MAX_BODY]} […]",
         created_at=get_time(fields, "createdAt"),
-        url=get_line(fields, "url", 2000),
+        url=get_line(fields, "url", limit=2000),
         is_own=is_own,
         is_outsider=not is_own and not has_role,
     )

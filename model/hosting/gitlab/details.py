@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import Check, PullRequestDetails, PullRequestPhase, Reviewer
+from model.hosting.fields import get, get_body, get_line, get_number, get_rows
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.discussions import (
     People,
@@ -15,14 +16,7 @@ from model.hosting.gitlab.discussions import (
     fetch_people,
     parse_threads,
 )
-from model.hosting.gitlab.fields import (
-    MAX_BODY,
-    get,
-    get_line,
-    get_number,
-    get_rows,
-    get_text,
-)
+from model.hosting.gitlab.fields import MAX_BODY
 from model.hosting.gitlab.glab import get_object, request
 from model.hosting.gitlab.merge_requests import fetch
 from model.hosting.gitlab.merging import can_merge_automatically, describe_obstacle, list_methods
@@ -81,10 +75,10 @@ def _to_details(row: Any, settings: Any, reviewers: list[Reviewer]) -> PullReque
     methods = list_methods(settings)
     behind = get(row, "diverged_commits_count")
     return PullRequestDetails(
-        number=get_number(row, "iid"),
+        number=get_number(row, "iid") or 0,
         url=get_line(row, "web_url"),
         title=get_line(row, "title"),
-        body=get_text(row, "description", MAX_BODY),
+        body=get_body(row, "description", MAX_BODY),
         phase=_parse_phase(row, reviewers),
         author=get_line(row, "author", "username"),
         base=get_line(row, "target_branch"),

@@ -7,17 +7,9 @@ from urllib.parse import quote
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ReviewThread, ReviewThreadComment
-from model.hosting.fields import get_time
+from model.hosting.fields import get, get_body, get_line, get_number, get_rows, get_time
 from model.hosting.gitlab.answers import Project
-from model.hosting.gitlab.fields import (
-    MAX_COMMENT,
-    REPORTER,
-    get,
-    get_line,
-    get_number,
-    get_rows,
-    get_text,
-)
+from model.hosting.gitlab.fields import MAX_COMMENT, REPORTER
 from model.hosting.gitlab.glab import get_pages, request
 from model.hosting.gitlab.merge_requests import without_quick_actions
 from model.hosting.gitlab.projects import locate
@@ -56,7 +48,9 @@ async def fetch_people(project: Project) -> People:
     return People(
         get_line(account.parse(dict), "username") if account.status < 400 else "",
         frozenset(
-            get_line(row, "username") for row in rows if get_number(row, "access_level") >= REPORTER
+            get_line(row, "username")
+            for row in rows
+            if (get_number(row, "access_level") or 0) >= REPORTER
         ),
     )
 
@@ -100,7 +94,7 @@ def _to_comment(note: Any, page: str, people: People) -> ReviewThreadComment:
     return ReviewThreadComment(
         id=str(number),
         author=author,
-        body=get_text(note, "body", MAX_COMMENT),
+        body=get_body(note, "body", MAX_COMMENT),
         created_at=get_time(note, "created_at"),
         url=f"{page}#note_{number}",
         is_own=bool(author) and author == people.account,

@@ -1,11 +1,11 @@
-"""Read fields of GitLab's objects by their paths; what is missing or of another type is empty."""
+"""Read the fields that many of GitLab's objects have."""
 
 import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from model.base.text import clean_line
 from model.domain.hosting import ItemLabel
+from model.hosting.fields import get, get_line, get_rows
 
 MAX_BODY: Final = 32_000
 """Characters of a description."""
@@ -13,42 +13,7 @@ MAX_COMMENT: Final = 8_000
 """Characters of a comment."""
 REPORTER: Final = 20
 """The lowest access level of a member who can review."""
-_MAX_LINE: Final = 500
 _COLOR: Final = re.compile(r"#[0-9a-fA-F]{6}")
-
-
-def get(row: Any, *names: str) -> Any:
-    """Return the value at a path of names, or `None`."""
-    for name in names:
-        row = row.get(name) if isinstance(row, dict) else None
-    return row
-
-
-def get_line(row: Any, *names: str) -> str:
-    """Return a text as one line of a bounded length."""
-    found = get(row, *names)
-    return clean_line(found[:_MAX_LINE]) if isinstance(found, str) else ""
-
-
-def get_text(row: Any, name: str, limit: int) -> str:
-    """Return a text, shortened to `limit` characters with a note."""
-    found = get(row, name)
-    if not isinstance(found, str):
-        return ""
-    rest = len(found) - limit
-    return found if rest <= 0 else f"{found[:limit]}\n[… {rest} more characters]"
-
-
-def get_number(row: Any, *names: str) -> int:
-    """Return an integer, or 0."""
-    found = get(row, *names)
-    return found if isinstance(found, int) and not isinstance(found, bool) else 0
-
-
-def get_rows(row: Any, *names: str) -> list[dict[str, Any]]:
-    """Return the objects of a list."""
-    found = get(row, *names)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def get_names(row: Any, name: str) -> list[str]:

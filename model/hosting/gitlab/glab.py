@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from model.base.errors import SpinneyError
 from model.hosting.gitlab.answers import Answer, Project
 from model.hosting.gitlab.errors import describe, to_error, to_failure
+from model.hosting.log_end import LogEnd
 from model.hosting.program import HostingProgram, Output
 
 Query = Sequence[tuple[str, str]]
@@ -35,9 +36,8 @@ PROGRAM: Final = HostingProgram(
     removed=frozenset({"NO_PROMPT", "GITLAB_REPO", "GITLAB_GROUP"}),
 )
 
-LOG_BYTES: Final = 200_000
-"""Bytes of the end of a log that are kept."""
-_LOG_TIMEOUT: Final = 120.0
+_DOWNLOAD_TIMEOUT: Final = 300.0
+"""Seconds; a log may have hundreds of megabytes."""
 _STATUS_LINE: Final = re.compile(r"HTTP/[\d.]+ (\d{3})")
 _FAILED: Final = re.compile(r"\(?HTTP (\d{3})\)?")
 
@@ -118,14 +118,15 @@ async def get_page(project: Project, endpoint: str, query: Query, page: int) -> 
     return rows
 
 
-async def get_end(project: Project, endpoint: str, missing: str) -> Output:
-    """Return the end of a text, such as a log. Raises like `request`."""
+async def download(project: Project, endpoint: str, end: LogEnd, missing: str) -> None:
+    """Pass a log on piece by piece. Raises like `request`."""
     args = ("api", endpoint, "--method=GET", f"--hostname={project.host}")
-    found = await PROGRAM.run(project.cwd, args, keep="end", limit=LOG_BYTES, timeout=_LOG_TIMEOUT)
+    found = await PROGRAM.run(project.cwd, args, timeout=_DOWNLOAD_TIMEOUT, take=end.take)
     if found.code == 0:
-        return found
+        return
     if status := _FAILED.search(found.err):
-        raise to_error(project, Answer(int(status[1]), found.out), missing)
+        # The body of an error is in the place of the log.
+        raise to_error(project, Answer(int(status[1]), end.finish()[0]), missing)
     raise to_failure(project, found)
 
 

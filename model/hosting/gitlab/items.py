@@ -5,20 +5,10 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ItemState, OpenIssue, OpenPullRequest, WorkKind
-from model.hosting.fields import get_time
+from model.hosting.fields import get, get_body, get_line, get_number, get_time
 from model.hosting.forge import ItemQuery, ItemText
 from model.hosting.gitlab.answers import Project
-from model.hosting.gitlab.fields import (
-    MAX_BODY,
-    MAX_COMMENT,
-    get,
-    get_labels,
-    get_line,
-    get_names,
-    get_number,
-    get_state,
-    get_text,
-)
+from model.hosting.gitlab.fields import MAX_BODY, MAX_COMMENT, get_labels, get_names, get_state
 from model.hosting.gitlab.glab import get_object, get_page
 from model.hosting.gitlab.pipelines import fetch_run
 from model.hosting.gitlab.projects import find_project
@@ -34,17 +24,17 @@ async def list_issues(path: Path, query: ItemQuery) -> list[OpenIssue]:
     rows = await _list_items(path, "issues", query, _to_states(query.state))
     return [
         OpenIssue(
-            id=str(get_number(row, "iid")),
-            number=get_number(row, "iid"),
+            id=str(get_number(row, "iid") or ""),
+            number=get_number(row, "iid") or 0,
             title=get_line(row, "title"),
             state=get_state(row),
             url=get_line(row, "web_url"),
             author=get_line(row, "author", "username"),
             updated_at=get_time(row, "updated_at"),
-            body=get_text(row, "description", MAX_BODY),
+            body=get_body(row, "description", MAX_BODY),
             labels=get_labels(row),
             assignees=get_names(row, "assignees"),
-            comment_count=get_number(row, "user_notes_count"),
+            comment_count=get_number(row, "user_notes_count") or 0,
         )
         for row in rows
     ]
@@ -56,8 +46,8 @@ async def list_merge_requests(path: Path, query: ItemQuery) -> list[OpenPullRequ
     rows = await _list_items(path, "merge_requests", query, states)
     return [
         OpenPullRequest(
-            id=str(get_number(row, "iid")),
-            number=get_number(row, "iid"),
+            id=str(get_number(row, "iid") or ""),
+            number=get_number(row, "iid") or 0,
             title=get_line(row, "title"),
             state=get_state(row),
             url=get_line(row, "web_url"),
@@ -69,7 +59,7 @@ async def list_merge_requests(path: Path, query: ItemQuery) -> list[OpenPullRequ
             draft=get(row, "draft") is True or get(row, "work_in_progress") is True,
             labels=get_labels(row),
             assignees=get_names(row, "assignees"),
-            comment_count=get_number(row, "user_notes_count"),
+            comment_count=get_number(row, "user_notes_count") or 0,
         )
         for row in rows
     ]
@@ -135,10 +125,10 @@ async def fetch_text(path: Path, kind: WorkKind, item_id: str) -> ItemText:
         title=get_line(row, "title"),
         url=get_line(row, "web_url"),
         author=get_line(row, "author", "username"),
-        body=get_text(row, "description", MAX_BODY),
+        body=get_body(row, "description", MAX_BODY),
         facts=[(name, value) for name, value in facts if value],
         comments=[
-            (get_line(note, "author", "username"), get_text(note, "body", MAX_COMMENT))
+            (get_line(note, "author", "username"), get_body(note, "body", MAX_COMMENT))
             for note in reversed(notes[:MAX_COMMENTS])
         ],
     )

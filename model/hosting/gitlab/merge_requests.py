@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from model.base.errors import SpinneyError
+from model.hosting.fields import get, get_line, get_number, get_rows
 from model.hosting.forge import (
     CheckStatus,
     PullRequestHead,
@@ -16,7 +17,7 @@ from model.hosting.forge import (
 )
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.errors import get_message, to_error
-from model.hosting.gitlab.fields import REPORTER, get, get_line, get_number, get_rows
+from model.hosting.gitlab.fields import REPORTER
 from model.hosting.gitlab.glab import get_object, get_page, query_graphql, request
 from model.hosting.gitlab.projects import find_project, find_source, is_merge_request_url, locate
 
@@ -86,7 +87,7 @@ async def find_open_merge_request(
 
 async def _find_owner(project: Project, row: Any) -> str:
     source = get_number(row, "source_project_id")
-    if source in (0, get_number(row, "project_id")):
+    if source in (None, get_number(row, "project_id")):
         return project.path.rpartition("/")[0]
     found = await _fetch_source(project, source)
     return get_line(found, "namespace", "full_path")
@@ -206,7 +207,9 @@ async def list_possible_reviewers(path: Path) -> list[str]:
     query = (("state", "active"),)
     members = await get_page(project, f"{project.endpoint}/members/all", query, 1)
     names = [
-        get_line(row, "username") for row in members if get_number(row, "access_level") >= REPORTER
+        get_line(row, "username")
+        for row in members
+        if (get_number(row, "access_level") or 0) >= REPORTER
     ]
     return [name for name in names if name]
 
@@ -215,7 +218,7 @@ async def request_review(path: Path, merge_request: int | str, reviewers: Sequen
     """Ask for reviews; those who have given one are asked again."""
     project, number = await locate(path, merge_request)
     present = {
-        get_line(user, "username").casefold(): get_number(user, "id")
+        get_line(user, "username").casefold(): get_number(user, "id") or 0
         for user in get_rows(await fetch(project, number), "reviewers")
     }
     new = [name for name in reviewers if name.casefold() not in present]

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import MergeMethod
+from model.hosting.fields import get, get_line
 from model.hosting.gitlab.answers import Answer, Project
 from model.hosting.gitlab.errors import get_message, to_error
-from model.hosting.gitlab.fields import get, get_line
 from model.hosting.gitlab.glab import get_object, request
 from model.hosting.gitlab.merge_requests import MISSING, fetch
 from model.hosting.gitlab.projects import locate

@@ -7,21 +7,18 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import Check, CheckLog, CheckState, WorkflowRun
-from model.git.error_messages import without_credentials
-from model.hosting.fields import get_time
+from model.hosting.fields import get, get_line, get_number, get_rows, get_time
 from model.hosting.gitlab.answers import Project
-from model.hosting.gitlab.fields import get, get_line, get_number, get_rows
-from model.hosting.gitlab.glab import get_end, get_object, get_page, get_pages
+from model.hosting.gitlab.glab import download, get_object, get_page, get_pages
 from model.hosting.gitlab.projects import find_project, locate
-from model.hosting.program import Output
+from model.hosting.log_end import LogEnd, LogLine
 
 _MAX_PAGES: Final = 10
-_MAX_LINES: Final = 200
-_MAX_CHARACTERS: Final = 64_000
 _JOB: Final = re.compile(r"(\d{1,18})/(\d{1,18})")
-_SECTION: Final = re.compile(r"section_(?:start|end):\d+:\S*")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z \w\w[OE][+ ]")
-_CLEAR: Final = re.compile(r"(?:␛\[[0-9;]*[A-Za-z])+")
+_ERASE: Final = "\r\x1b[0K"
+"""Ends the mark of a section, so that no terminal shows it."""
+_CONTROL: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _STATES: Final[dict[str, CheckState]] = {
     "running": "running",
     "canceling": "running",
@@ -57,7 +54,7 @@ async def fetch_checks(project: Project, merge_request: Any, required: bool) -> 
         for row in statuses
         if get_number(row, "id") not in own and "/-/jobs/" not in get_line(row, "target_url")
     ]
-    rows = sorted((*jobs, *triggers), key=lambda row: get_number(row, "id"))
+    rows = sorted((*jobs, *triggers), key=lambda row: get_number(row, "id") or 0)
     return [
         *(_to_check(row, f"{project_id}/{get_number(row, 'id')}", required) for row in rows),
         *(_to_check(row, f"status:{get_number(row, 'id')}", required) for row in external),
@@ -104,31 +101,21 @@ async def fetch_log(path: Path, merge_request: int | str, check: Check) -> Check
 
 
 async def _read_log(project: Project, endpoint: str) -> tuple[str, int]:
+    end = LogEnd(read_line)
     missing = "The log no longer exists. Start the job again to get a new one."
-    return shorten_log(await get_end(project, f"{endpoint}/trace", missing))
+    await download(project, f"{endpoint}/trace", end, missing)
+    return end.finish()
 
 
-def shorten_log(log: Output) -> tuple[str, int]:
-    """Return the last lines of a log without marks of the runner, and how many are left out."""
-    lines, left_out = [], log.left_out
-    read = without_credentials(log.out).splitlines()
-    if log.is_cut and len(read) > 1:  # only the end of the first line is there
-        left_out += 1
-        del read[0]
-    for line in read:
-        line = _TIMESTAMP.sub("", line, count=1)
-        line = _CLEAR.sub("", line)
-        if line and not _SECTION.fullmatch(line.rstrip("␍")):
-            lines.append(line)
-    kept: list[str] = []
-    room = _MAX_CHARACTERS
-    for line in reversed(lines[-_MAX_LINES:]):
-        room -= len(line) + 1
-        if room < 0:
-            kept = kept or [line[-_MAX_CHARACTERS:]]
-            break
-        kept.append(line)
-    return "\n".join(reversed(kept)), left_out + len(lines) - len(kept)
+def read_line(line: str) -> LogLine | None:
+    """Read a line of a log without time, control sequences and marks of sections."""
+    text = _TIMESTAMP.sub("", line, count=1)
+    if text.startswith("section_"):
+        mark, erased, rest = text.rpartition(_ERASE)
+        text = rest if erased else mark
+        if not _CONTROL.sub("", text):
+            return None
+    return LogLine(_CONTROL.sub("", text))
 
 
 async def list_pipelines(path: Path, *, failed: bool, branch: str, page: int) -> list[WorkflowRun]:
@@ -153,7 +140,7 @@ def _to_run(row: Any) -> WorkflowRun:
         workflow=source or "pipeline",
         branch=get_line(row, "ref"),
         commit=get_line(row, "sha"),
-        number=get_number(row, "iid"),
+        number=get_number(row, "iid") or 0,
     )
 
 
@@ -163,7 +150,7 @@ async def fetch_run(project: Project, number: int, missing: str) -> tuple[Any, l
     pipeline = await get_object(project, endpoint, missing=missing)
     query = (("scope[]", "failed"),)
     jobs, _ = await get_pages(project, f"{endpoint}/jobs", query, pages=1)
-    jobs.sort(key=lambda job: (get(job, "allow_failure") is True, get_number(job, "id")))
+    jobs.sort(key=lambda job: (get(job, "allow_failure") is True, get_number(job, "id") or 0))
     logs = []
     for job in jobs[:3]:
         try:

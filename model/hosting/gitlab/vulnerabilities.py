@@ -6,16 +6,10 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ItemState, SecurityAlert
-from model.hosting.fields import get_time
+from model.hosting.fields import get, get_body, get_line, get_rows, get_time
 from model.hosting.forge import PAGE_SIZE, ItemText
 from model.hosting.gitlab.answers import Project
-from model.hosting.gitlab.fields import (
-    MAX_BODY,
-    get,
-    get_line,
-    get_rows,
-    get_text,
-)
+from model.hosting.gitlab.fields import MAX_BODY
 from model.hosting.gitlab.glab import query_graphql
 from model.hosting.gitlab.projects import find_project
 
@@ -100,7 +94,7 @@ async def fetch_vulnerability_text(project: Project, item_id: str) -> ItemText:
     return ItemText(
         title=alert.title,
         url=alert.url,
-        body=get_text(row, "description", MAX_BODY),
+        body=get_body(row, "description", MAX_BODY),
         facts=[(name, value) for name, value in facts if value],
     )
 

@@ -9,8 +9,8 @@ from model.base.errors import SpinneyError
 from model.domain.hosting import Check, Reviewer
 from model.hosting.gitlab.details import fetch_details
 from model.hosting.gitlab.forge import GitLab
-from model.hosting.gitlab.pipelines import shorten_log
-from model.hosting.program import Output
+from model.hosting.gitlab.pipelines import read_line
+from model.hosting.log_end import MAX_LINE, LogEnd
 from tests.live.gitlab_stub import HEAD, GitLabStub, job, note, user
 
 ONE = ":p/merge_requests/7"
@@ -205,20 +205,22 @@ async def test_a_check_without_a_log_says_so(
 
 
 def test_marks_of_the_runner_are_left_out_of_a_log() -> None:
-    out = (
-        "section_start:1560896352:step_script[collapsed=true]␍\n␛[0K␛[0KExecuting\n"
-        "2024-05-22T12:43:46.962646Z 00O make test\n"
-        "2024-05-22T12:43:47.962646Z 01E+red ␛[31;1m text\n"
-        "section_end:1560896353:step_script␍\n␛[0K\n"
-        "10%␍\n20%\n"
+    end = LogEnd(read_line)
+    end.take(
+        b"section_start:1560896352:step_script[collapsed=true]\r\x1b[0K\x1b[0KExecuting\n"
+        b"2024-05-22T12:43:46.962646Z 00O make test\n"
+        b"2024-05-22T12:43:47.962646Z 01E+red \x1b[31;1m text\n"
+        b"section_end:1560896353:step_script\r\x1b[0K\n"
+        b"10%\r20%\n"
     )
-    text, left_out = shorten_log(Output(out, "", 0))
-    assert (text, left_out) == ("Executing\nmake test\nred  text\n10%␍\n20%", 0)
+    assert end.finish() == ("Executing\nmake test\nred  text\n10%␍\n20%", 0)
 
 
 def test_an_endless_line_of_a_log_is_shortened() -> None:
-    text, left_out = shorten_log(Output("a\n" + "x" * 200_000, "", 0, left_out=4))
-    assert (text, left_out) == ("x" * 64_000, 5)
+    end = LogEnd(read_line)
+    for piece in (b"a\n", b"x" * 100_000, b"x" * 100_000):
+        end.take(piece)
+    assert end.finish() == ("a\n" + "x" * MAX_LINE, 0)
 
 
 async def test_an_answer_that_is_no_merge_request_is_an_error(
