@@ -22,7 +22,7 @@ from model.store.store import Store
 MAX_AGE: Final = 300.0
 """Seconds after which an answer is read again even if nothing is known to have changed."""
 RETRY: Final = 60.0
-"""Seconds until details that nobody waits for are asked for again, after a failure."""
+"""Seconds until details are read ahead again, after a failure."""
 _CONCURRENCY: Final = 2
 _MAX_ENTRIES: Final = 64
 """Worktrees whose details are kept, those that were used last."""
@@ -57,7 +57,7 @@ class PullRequestCache:
         """When each pull request changed last, in the order of calls."""
         self._calls = count()
         self._tried: dict[str, float] = {}
-        """When details were asked for that nobody waits for, by worktree."""
+        """When details were read ahead last without success, by worktree."""
         self._limit = asyncio.Semaphore(_CONCURRENCY)
 
     async def get(self, worktree: Worktree, *, refresh: bool = False) -> PullRequestDetails:
@@ -105,7 +105,7 @@ class PullRequestCache:
         return is_due and (details is None or is_outdated)
 
     async def read_ahead(self, worktree: Worktree) -> None:
-        """Read the details that nobody waits for, and report them as a change."""
+        """Read the details before a client asks for them, and report them as a change."""
         self._tried[worktree.id] = self._clock()
         is_first = self.peek(worktree)[0] is None
         try:

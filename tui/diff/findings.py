@@ -10,9 +10,10 @@ from model.api.code_reviews import (
 )
 from model.base.plural import count
 from model.base.text import clean_line
+from model.domain.changes import Side
 from tui.diff.finding_dialog import EditFinding, Findings, locate
 from tui.diff.screen import Diff
-from tui.diff.state import SIDES, Side
+from tui.diff.state import SIDES
 from tui.screens.choose_session import session_for
 
 if TYPE_CHECKING:

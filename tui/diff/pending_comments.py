@@ -12,8 +12,8 @@ from tui.diff.notes import Note
 from tui.diff.state import SIDES
 
 if TYPE_CHECKING:
+    from model.domain.changes import Side
     from model.richtext.diff_text import DiffText
-    from tui.diff.state import Side
 
 
 @dataclass(slots=True)

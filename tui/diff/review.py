@@ -13,9 +13,9 @@ from tui.diff.notes import Note
 
 if TYPE_CHECKING:
     from model.api.code_reviews import ReviewState
+    from model.domain.changes import Side
     from model.domain.code_reviews import CodeReview, Finding, HunkVerdict
     from model.richtext.diff_text import DiffText
-    from tui.diff.state import Side
 
 _BESIDE: Final = 3
 """Lines by which a finding may be beside the lines that a diff shows."""

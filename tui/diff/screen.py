@@ -13,6 +13,7 @@ from textual.style import Style
 from model.api.changes import ChangedFile, Changes, FileDiff, get_file_diff, list_changed_files
 from model.base.errors import SpinneyError
 from model.domain import events as e
+from model.domain.changes import Side
 from model.richtext.diff_comments import Comment, trim_context
 from model.richtext.diff_rows import DiffRow
 from model.richtext.diff_text import DiffText
@@ -26,7 +27,7 @@ from tui.diff.panes import DiffPanes
 from tui.diff.pending_comments import PendingComments
 from tui.diff.review import WorktreeReview
 from tui.diff.sides import empty_sentence, put_conflicts_first
-from tui.diff.state import SIDES, Side
+from tui.diff.state import SIDES
 from tui.diff.view import DiffView
 from tui.keys.keymap import ACTIONS
 from tui.screens.full import bindings

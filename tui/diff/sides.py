@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from model.base.plural import count
-from tui.diff.state import Side
+from model.domain.changes import Side
 
 if TYPE_CHECKING:
     from model.api.changes import ChangedFile, Changes

@@ -1,7 +1,9 @@
 """The sides of a worktree's changes, and what the bars of the diff screen show."""
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Final, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Final, Protocol, get_args
+
+from model.domain.changes import Side
 
 if TYPE_CHECKING:
     from model.api.changes import Changes
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
     from tui.diff.review import WorktreeReview
     from tui.diff.view import DiffView
 
-Side = Literal["unstaged", "staged", "branch"]
 SIDES: Final[tuple[Side, ...]] = get_args(Side)
 
 

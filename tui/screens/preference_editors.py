@@ -16,13 +16,12 @@ from model.base.text import clean_line
 from model.preferences.choices import accepts_null, choice_label
 from model.preferences.fields import PreferenceField, entry_label
 from model.richtext.highlight import highlight_code
-from tui.composer.draft import Draft
-from tui.composer.message_area import MessageArea
 from tui.desk import Desk
 from tui.draw.colors import get_palette
 from tui.screens import preferences_rows as rows
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Dialog
+from tui.screens.edit_text import EditText
 from tui.widgets.key_line import keys_line
 
 SAMPLE = '''\
@@ -95,52 +94,6 @@ def _style(style: Any) -> Any:
     from textual.style import Style
 
     return Style.from_rich_style(style)
-
-
-class EditText(Dialog[str]):
-    """A text of several lines; `save` stores it, or raises `SpinneyError` if it is invalid."""
-
-    CSS = """
-    EditText .dialog MessageArea { max-height: 50vh; }
-    EditText .dialog .problem { display: none; }
-    EditText.objected .dialog .problem { display: block; }
-    """
-
-    def __init__(self, title: str, sentence: str, text: str, save: "Callable[[str], Any]") -> None:
-        super().__init__(title)
-        self._sentence = sentence
-        self._text = text
-        self._save = save
-
-    def body(self) -> list[Widget]:
-        """Sentence, text, error and keys."""
-        return [
-            Static(self._sentence, markup=False, classes="words"),
-            MessageArea(can_submit_empty=True),
-            Static(classes="problem", markup=False),
-            Static(
-                keys_line(("enter", "save"), ("^j", "new line"), ("esc", "cancel")),
-                classes="keys",
-            ),
-        ]
-
-    def on_mount(self) -> None:
-        """Focus the end of the text."""
-        area = self.query_one(MessageArea)
-        area.draft = Draft(self._text)
-        area.focus()
-
-    @on(MessageArea.Submitted)
-    async def _submitted(self, event: MessageArea.Submitted) -> None:
-        event.stop()
-        try:
-            await self._save(event.text)
-        except SpinneyError as error:
-            self.add_class("objected")
-            message = rows.explain_refusal(error.message)
-            self.query_one(".problem", Static).update(message)
-        else:
-            self.dismiss(event.text)
 
 
 class EditEntries(Dialog[None]):

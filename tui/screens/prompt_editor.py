@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from tui.composer.draft import Draft
 from tui.composer.message_area import MessageArea
-from tui.screens.preference_editors import EditText
+from tui.screens.edit_text import EditText
 from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:

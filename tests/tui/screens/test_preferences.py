@@ -22,8 +22,9 @@ from tui.composer.message_area import MessageArea
 from tui.keys.keymap import ACTIONS
 from tui.screens.choose import Choose
 from tui.screens.dialog import Confirm
+from tui.screens.edit_text import EditText
 from tui.screens.keymap_editor import KeysScreen, PressKey
-from tui.screens.preference_editors import EditEntries, EditText
+from tui.screens.preference_editors import EditEntries
 from tui.screens.preferences import PreferencesScreen
 from tui.screens.profile_editor import EditProfile, ProfilesScreen
 from tui.screens.prompt_editor import EditPrompt
