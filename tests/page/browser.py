@@ -37,6 +37,7 @@ VIEWS = (
     "sweep",
     "pull-request",
     "work",
+    "compare",
     "canvas",
     "new",
     "search",

@@ -63,6 +63,7 @@ async def test_axe_finds_no_violation_in_any_view(
         "project": project["id"],
         "conflicts": project["id"],
         "landing": project["id"],
+        "compare": project["id"],
         "pull-request": session["worktree_id"],
     }
     page = await open_page(screen=Screen(1280, 800, scheme=scheme))

@@ -54,6 +54,9 @@ const ACTIONS = [
   { id: "clone_project", title: "Clone a repository", do: (app, context) => addProject(app, context, "clone") },
   { id: "new_folder", title: "New folder for projects", do: (app) => import("./views/project_actions.js").then((module) => module.newFolder(app, null)) },
   { id: "project_settings", needs: "project", do: (app, { project }) => import("./views/project_settings.js").then((module) => module.projectSettings(app, project?.id ?? "")) },
+  { id: "code_review", needs: "worktree", do: reviewByAgent },
+  { id: "compare", needs: "worktree", do: (app, { worktree }) => app.go("compare", worktree?.project_id, { right: worktree?.id ?? "" }) },
+  { id: "release_notes", needs: "project", do: (app, { project }) => import("./views/release_notes.js").then((module) => module.releaseNotes(app, project?.id ?? "")) },
   { id: "show_conflicts", needs: "project", do: (app, { project, worktree }) => app.go("conflicts", project?.id, worktree && { worktree: worktree.id }) },
   { id: "show_landing", keys: "alt+l", do: (app, context) => app.go("landing", idOfProject(context)) },
   { id: "land", needs: "worktree", do: (app, { worktree }) => import("./views/landing_form.js").then((module) => module.landingForm(app, worktree?.id ?? "")) },
@@ -103,6 +106,12 @@ function nextWaiting(app, { session }) {
   const next = waiting[(waiting.findIndex((candidate) => candidate.id === session?.id) + 1) % waiting.length];
   if (next && next.id !== session?.id) app.go("session", next.id);
   else app.toast(next ? "No other session needs you." : "No session needs you.");
+}
+
+/** Let an agent review the worktree's changes, where its findings will be shown. @param {App} app @param {Context} context */
+async function reviewByAgent(app, { worktree }) {
+  if (!(await app.run("run_code_review", { worktreeId: worktree?.id }))) return;
+  if (app.route.view !== "diff") app.go("diff", worktree?.id);
 }
 
 /** @param {App} app @param {Context} context */

@@ -56,6 +56,7 @@ app.addView("conflicts", lazyView(() => import("./views/conflicts.js"), "conflic
 app.addView("landing", lazyView(() => import("./views/landing.js"), "landingView"));
 app.addView("sweep", lazyView(() => import("./views/sweep.js"), "sweepView"));
 app.addView("work", lazyView(() => import("./views/work.js"), "workView"));
+app.addView("compare", lazyView(() => import("./views/compare.js"), "compareView"));
 app.addView("pull-request", lazyView(() => import("./views/pull_request.js"), "pullRequestView"));
 app.addView("new", lazyView(openNewTask, "newView"));
 app.addView("search", lazyView(() => import("./views/search.js"), "searchView"));

@@ -36,7 +36,7 @@ export function currentContext(app) {
   const { state } = app;
   const session = view === "session" ? state.sessions.get(id) : undefined;
   const worktree = state.worktrees.get(session?.worktree_id ?? (["worktree", "diff", "pull-request"].includes(view) ? id : ""));
-  const project = state.projects.get(worktree?.project_id ?? (["project", "folder", "conflicts", "landing", "sweep", "work"].includes(view) ? id : ""));
+  const project = state.projects.get(worktree?.project_id ?? (["project", "folder", "conflicts", "landing", "sweep", "work", "compare"].includes(view) ? id : ""));
   return { session, worktree, project };
 }
 

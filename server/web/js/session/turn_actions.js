@@ -87,7 +87,7 @@ function showTurnDiff(app, sessionId, turn) {
   if (turn.problem) return app.toast(`There is no diff of this turn. ${turn.problem}`);
   const worktreeId = app.state.sessions.get(sessionId)?.worktree_id;
   const title = `Changes of turn ${turn.number}`;
-  const files = turn.files.map((file, index) => readingFile(app, { worktreeId, turnId: turn.turn_id }, file, index === 0));
+  const files = turn.files.map((file, index) => readingFile(app, { worktreeId, turnId: turn.turn_id }, file, { isOpen: index === 0 }));
   /** @type {HTMLDialogElement} */
   const dialog = make("dialog.turn-diff", make("h2", title), make("div", files), make("div.choices", button("Close", () => dialog.close())), { "aria-label": title });
   showDialog(dialog);

@@ -2,18 +2,21 @@
 // The diff view of a worktree: unstaged, staged and committed changes, kept up to date, with git actions and comments.
 
 import { missingView } from "../app.js";
-import { showDialog } from "../dialogs.js";
 import { button, make, syncChildren } from "../dom.js";
 import { hashFor } from "../router.js";
 import { DiffActions } from "./diff_actions.js";
 import { DiffBar, DiffLayout } from "./diff_bar.js";
 import { Comments } from "./diff_comments.js";
 import { DiffFile } from "./diff_file.js";
-import { FileList, ViewedFiles } from "./diff_list.js";
-import { keysTable, bindKeys } from "./diff_keys.js";
+import { Findings } from "./diff_findings.js";
+import { FileList } from "./diff_list.js";
+import { bindKeys } from "./diff_keys.js";
 import { LineSelection } from "./diff_marks.js";
 import { Overlaps } from "./diff_overlaps.js";
 import { reviewSection } from "./diff_review.js";
+import { reviewBar } from "./diff_review_bar.js";
+import { WorktreeReview } from "./diff_reviewed.js";
+import { Verdicts } from "./diff_verdicts.js";
 import { GitPanel } from "./git.js";
 import { loadCodeColors, loadStylesheet } from "./stylesheet.js";
 
@@ -64,7 +67,10 @@ export class DiffView {
     this.#targetPath = route.query.get("file");
     this.#initialForm = route.query.get("form");
     this.side = SIDES.find((side) => side === route.query.get("side")) ?? "unstaged";
-    this.viewed = new ViewedFiles(this.id);
+    this.reviewed = new WorktreeReview(app, this.id, () => this.#drawReviewed());
+    this.verdicts = new Verdicts(this);
+    this.findings = new Findings(this);
+    this.reviewBar = reviewBar(this);
     this.comments = new Comments(this.id, () => this.#drawComments());
     this.announcement = make("p.visually-hidden", { role: "status" });
     this.overlaps = new Overlaps(this);
@@ -81,6 +87,7 @@ export class DiffView {
       "div.diff-view",
       this.toolbar.element,
       this.git.operation.element,
+      this.reviewBar.element,
       make("div.diff-main", this.fileList.element, make("div.diff-files", this.list, this.more)),
       make("div.diff-foot", this.selection.bar, this.review.element),
       this.announcement,
@@ -135,6 +142,7 @@ export class DiffView {
     const isAgent = name === "message-block" || name === "message-completed";
     const ofSession = isAgent && this.app.state.sessions.get(body.session_id)?.worktree_id;
     if (isGit && body.worktree_id === this.id) this.#markAllStale();
+    else if (name === "review:updated" && body.worktree_id === this.id) this.reviewed.read();
     else if (ofSession === this.id) this.#markStale();
   }
 
@@ -209,7 +217,7 @@ export class DiffView {
     this.#follow();
     this.#drawComments();
     if (this.#isAnySideStale) await this.#countOthers();
-    for (const file of this.files) await file.checkViewed();
+    this.reviewed.read(); // a mark goes with the file's changes
   }
 
   /** @param {NonNullable<DiffView["changes"]>} changes of the unstaged side */
@@ -302,25 +310,16 @@ export class DiffView {
     this.more.hidden = (this.changes?.files.length ?? 0) <= this.#limit;
   }
 
-  /** The number of viewed files. */
-  get viewedCount() {
-    return this.files.filter((file) => file.isViewed).length;
-  }
-
-  /** A file was ticked. */
-  drawViewed() {
+  /** Verdicts, marks or findings changed. */
+  #drawReviewed() {
+    for (const file of this.files) file.drawReviewed();
+    this.reviewBar.draw();
     this.#drawBars();
   }
 
   /** @param {boolean} isExpanded */
   setAllExpanded(isExpanded) {
     for (const file of this.files) file.setExpanded(isExpanded);
-  }
-
-  showKeys() {
-    /** @type {HTMLDialogElement} */
-    const dialog = make("dialog", make("h2", "Keys"), keysTable(), make("div.choices", button("Close", () => dialog.close())), { "aria-label": "Keys" });
-    showDialog(dialog);
   }
 
   /** The name of the branch that is compared with. */

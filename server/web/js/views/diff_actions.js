@@ -51,7 +51,12 @@ export class DiffActions {
       app.toast(`Discarded ${what} '${file.path}'.`, { action: ["Undo", () => this.undo(result.id)] });
     }
     await view.reload();
-    // The pressed button may be gone: move the focus to what replaces it.
+    this.focusNear(file, index);
+  }
+
+  /** Move the focus to what replaces a file or hunk, if the pressed button is gone. @param {DiffFile} file @param {number} [index] its former one */
+  focusNear(file, index = 0) {
+    const { view } = this;
     if (document.activeElement && document.activeElement !== document.body) return;
     const next = view.files.includes(file) ? file : view.files[Math.min(index, view.files.length - 1)];
     if (next) next.head.fold.focus();

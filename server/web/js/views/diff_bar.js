@@ -8,6 +8,7 @@ import { icon } from "../icons.js";
 import { pullRequestMark } from "../marks.js";
 import { performAction } from "../perform.js";
 import { hashFor } from "../router.js";
+import { showKeys } from "./diff_keys.js";
 
 /**
  * @typedef {import("./diff.js").DiffView} DiffView
@@ -98,7 +99,7 @@ export class DiffBar {
     this.#drawNext();
     const files = view.changes?.files ?? [];
     const count = /** @type {HTMLElement} */ (this.filesButton.lastElementChild);
-    count.textContent = `${view.viewedCount}/${files.length}`;
+    count.textContent = `${view.files.filter((file) => file.isViewed).length}/${files.length}`;
     this.filesButton.hidden = files.length < 2;
     this.note.classList.toggle("bad", Boolean(view.problem));
     const hint = uncommittedHint(view);
@@ -157,6 +158,10 @@ export class DiffBar {
       [`Pull ${git.base}`, () => git.pull(git.base), { icon: "pull" }],
       ["Pull request", () => (git.worktree.pr_url ? view.app.go("pull-request", view.id) : git.pullRequest()), { icon: "pull-request" }],
       git.worktree.session_type !== "base" && ["Land…", () => performAction(view.app, "land"), { icon: "merge" }],
+      [view.reviewed.isRunning ? "Stop the agent's review" : "Review by an agent", () => view.findings.toggle(), { icon: "agent", isApart: true }],
+      view.reviewed.unsent > 0 && ["Send rejected hunks…", () => view.verdicts.send(), { icon: "send" }],
+      (view.reviewed.state?.verdicts.length ?? 0) > 0 && ["Undo verdict", () => view.verdicts.takeBack(), { icon: "undo" }],
+      ["Compare with…", () => performAction(view.app, "compare"), { icon: "diff" }],
       ["Commits", async () => (await module()).showLog(git), { icon: "history", isApart: true }],
       ["Amend the last commit", async () => (await module()).amend(git), { icon: "edit" }],
       ["Stash all changes", async () => (await module()).stash(git), { icon: "stash" }],
@@ -165,7 +170,7 @@ export class DiffBar {
       !layout.isSplit && [layout.wraps ? "Do not wrap lines" : "Wrap lines", () => layout.choose({ wrap: !layout.wraps }), { icon: "undo" }],
       files.length > 0 && [isPartlyOpen ? "Collapse all files" : "Expand all files", () => view.setAllExpanded(!isPartlyOpen), { icon: "up-down" }],
       ["Refresh", () => view.reload(), { icon: "refresh" }],
-      !view.isBeside && ["Keys", () => view.showKeys(), { icon: "key" }],
+      !view.isBeside && ["Keys", () => showKeys(), { icon: "key" }],
       view.isBeside && ["Open the changes", () => view.app.go("diff", view.id), { icon: "external" }],
     ];
     const chosen = await choose("Changes", entries.filter((entry) => typeof entry === "object"));

@@ -33,7 +33,6 @@ export class DiffFile {
   /** @type {HTMLElement[]} selectable elements by index of the row */ cells = [];
   /** @type {Map<string, { card: HTMLElement, signature: string }>} */ #cards = new Map();
   /** @type {boolean | null} */ #isExpanded = null;
-  isViewed = false;
 
   /** @param {import("./diff.js").DiffView} view @param {ChangedFile} file */
   constructor(view, file) {
@@ -46,7 +45,6 @@ export class DiffFile {
     this.head = fileHead(this);
     this.element = make("section.file", this.head.element, this.body, { "aria-label": file.path, "data-path": file.path });
     this.grid.onclick = (event) => this.#handleClick(event);
-    this.isViewed = view.viewed.digestOf(view.side, file.path) !== undefined;
     this.#updateExpanded();
   }
 
@@ -65,28 +63,42 @@ export class DiffFile {
     if (isOpen && this.isNear) this.load();
   }
 
-  /** Note whether this version was viewed; what was viewed is collapsed. @param {boolean} isViewed */
-  async setViewed(isViewed) {
-    this.isViewed = isViewed;
-    this.#isExpanded = null;
-    this.#updateExpanded();
-    this.view.drawViewed();
-    const { viewed, side } = this.view;
-    if (!isViewed) {
-      viewed.set(side, this.path, null);
-      if (this.isNear) await this.load();
-      return;
-    }
-    if (!this.digest) this.digest = (await this.#fetchPage(0, 1))?.digest ?? "";
-    if (this.digest && this.isViewed) viewed.set(side, this.path, this.digest);
+  /** Whether its changes were viewed; then it is collapsed. */
+  get isViewed() {
+    return this.view.reviewed.isViewed(this.view.side, this.path);
   }
 
-  /** Untick a viewed file that has changed since. */
-  async checkViewed() {
-    const digest = this.view.viewed.digestOf(this.view.side, this.path);
-    if (!this.isViewed || digest === undefined) return;
-    const page = await this.#fetchPage(0, 1);
-    if (page && page.digest !== digest) await this.setViewed(false);
+  /** @param {boolean} isViewed */
+  setViewed(isViewed) {
+    this.#isExpanded = null;
+    const saving = this.view.reviewed.setViewed(this.view.side, this.path, isViewed);
+    this.view.reviewed.onChange();
+    return saving;
+  }
+
+  /** Draw verdicts, findings and the mark. */
+  drawReviewed() {
+    this.#updateExpanded();
+    if (this.isNear) this.load();
+    if (!this.rows.length) return;
+    this.#drawVerdicts();
+    this.view.findings.draw(this);
+  }
+
+  /** Show what was decided about hunks that are still there. */
+  #drawVerdicts() {
+    for (const [index, row] of this.rows.entries()) {
+      if (row.sign !== "@" || row.hunk === null) continue;
+      const where = this.elementOf(index)?.querySelector(".where");
+      if (!where) continue;
+      const lines = this.#linesOf(index).map((line) => line.sign + textOf(line));
+      const found = this.view.reviewed.verdictOf(this.path, this.view.side, lines);
+      const text = found ? `${found.verdict}${found.reason ? `: ${found.reason}` : ""}` : "";
+      const shown = where.querySelector(".verdict");
+      if ((shown?.textContent ?? "") === text) continue;
+      shown?.remove();
+      if (found) where.prepend(make("span.verdict", text, { "data-verdict": found.verdict }));
+    }
   }
 
   #updateExpanded() {
@@ -206,6 +218,8 @@ export class DiffFile {
     this.#updateExpanded();
     this.#drawFoot();
     this.drawComments();
+    this.#drawVerdicts();
+    this.view.findings.draw(this);
     this.view.selection.draw(this);
   }
 
@@ -270,15 +284,24 @@ export class DiffFile {
     const entries = view.actions.actionsFor(this.file).map(([label, command, classes]) =>
       /** @type {import("./diff_head.js").Entry} */ ([label, () => view.actions.run(command, this, index), classes]),
     );
-    const actions = actionButtons([...entries, ["Comment", () => this.comment(this.hunkRows(index)), ""]], `the hunk at ${textOf(row)}`);
+    /** @type {import("./diff_head.js").Entry[]} */
+    const verdicts = view.verdicts.canDecide(this.file)
+      ? [["Accept", () => view.verdicts.decide("accepted", this, [index]), ""], ["Reject", () => view.verdicts.decide("rejected", this, [index]), ""]]
+      : [];
+    const actions = actionButtons([...verdicts, ...entries, ["Comment", () => this.comment(this.hunkRows(index)), ""]], `the hunk at ${textOf(row)}`);
     return [...actions, ...this.context.buttonsAbove(row)];
   }
 
   /** The changed lines of a hunk. @param {number} hunk */
   hunkRows(hunk) {
-    const start = this.rows.findIndex((row) => row.sign === "@" && row.hunk === hunk) + 1;
+    return trimContext(this.#linesOf(this.rows.findIndex((row) => row.sign === "@" && row.hunk === hunk)));
+  }
+
+  /** The lines below a heading. @param {number} heading its index */
+  #linesOf(heading) {
+    const start = heading + 1;
     const length = this.rows.slice(start).findIndex((row) => !isLine(row));
-    return trimContext(this.rows.slice(start, length < 0 ? undefined : start + length));
+    return this.rows.slice(start, length < 0 ? undefined : start + length);
   }
 
   // Comments ---------------------------------------------------------------------------------------

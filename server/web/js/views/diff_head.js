@@ -70,7 +70,7 @@ export function fileHead(owner) {
 
 /** @typedef {[label: string, action: () => unknown, classes: string]} Entry */
 /** @type {Record<string, string>} */
-const ICONS = { Stage: "plus", Unstage: "undo", Discard: "trash", Comment: "comment", "Copy the path": "copy" };
+const ICONS = { Accept: "check", Reject: "close", Stage: "plus", Unstage: "undo", Discard: "trash", Comment: "comment", "Copy the path": "copy" };
 
 /**
  * Actions on a file or a hunk: buttons that appear while a mouse is over them or one has the focus; a menu on touch.

@@ -1,7 +1,9 @@
 // @ts-check
 // Keys of the diff view: the same letters as in the terminal, and arrow keys for lines and files.
 
-import { make } from "../dom.js";
+import { showDialog } from "../dialogs.js";
+import { button, make } from "../dom.js";
+import { performAction } from "../perform.js";
 import { rowLabel } from "./diff_rows.js";
 
 /**
@@ -23,8 +25,17 @@ const KEYS = {
   v: ["next side: unstaged, staged, committed", (view) => view.nextSide()],
   t: ["one or two columns", (view) => view.layout.choose({ split: !view.layout.isSplit })],
   g: ["wrap or scroll long lines", (view) => view.layout.choose({ wrap: !view.layout.wraps })],
-  n: ["next hunk or file", (view) => jumpToHunk(view, +1)],
-  p: ["previous hunk or file", (view) => jumpToHunk(view, -1)],
+  "]": ["next hunk or file", (view) => jumpToHunk(view, +1)],
+  "[": ["previous hunk or file", (view) => jumpToHunk(view, -1)],
+  y: ["accept the hunk or file", (view, context) => view.verdicts.decideOnTarget("accepted", context)],
+  n: ["reject the hunk or file, with a reason", (view, context) => view.verdicts.decideOnTarget("rejected", context)],
+  Z: ["undo the last verdict", (view) => view.verdicts.takeBack()],
+  N: ["send the rejected hunks to a session", (view) => view.verdicts.send()],
+  R: ["let an agent review the changes, or stop it", (view) => view.findings.toggle()],
+  f: ["next finding", (view) => view.findings.next()],
+  F: ["let a session fix the finding, or all open ones", (view) => fixFinding(view)],
+  D: ["dismiss the finding", (view) => dismissFinding(view)],
+  "=": ["compare with another branch or worktree", (view) => performAction(view.app, "compare")],
   m: ["commit", (view) => view.git.commit()],
   l: ["pull the base branch", (view) => view.git.pull(view.git.base)],
   w: ["push the branch", (view) => view.git.push()],
@@ -54,7 +65,7 @@ export function bindKeys(view) {
       view.selection.clear();
       return;
     }
-    const binding = event.shiftKey ? undefined : KEYS[event.key];
+    const binding = KEYS[event.key];
     if (!binding) return;
     event.preventDefault();
     binding[1](view, currentTarget(view, target));
@@ -81,6 +92,19 @@ function comment(view, { file, index, hunk }) {
   else if (!file || (index === null && hunk === null)) view.app.toast("Select a line (arrow keys) or the heading of a hunk first.");
   else if (index === null) file.comment(file.hunkRows(/** @type {number} */ (hunk)));
   else file.comment([file.rows[index]]);
+}
+
+/** @param {DiffView} view */
+function fixFinding(view) {
+  const here = view.findings.at(document.activeElement);
+  return view.findings.fix(here ? [here] : view.reviewed.openFindings);
+}
+
+/** @param {DiffView} view */
+function dismissFinding(view) {
+  const here = view.findings.at(document.activeElement);
+  if (here) return view.findings.setDismissed(here, true);
+  return view.app.toast("Go to a finding first (f), then dismiss it.");
 }
 
 /** @param {DiffView} view @param {Target} context */
@@ -122,8 +146,13 @@ function focusStop(element) {
   element.scrollIntoView({ block: "nearest" });
 }
 
-/** The table of keys. */
-export function keysTable() {
+export function showKeys() {
+  /** @type {HTMLDialogElement} */
+  const dialog = make("dialog", make("h2", "Keys"), keysTable(), make("div.choices", button("Close", () => dialog.close())), { "aria-label": "Keys" });
+  showDialog(dialog);
+}
+
+function keysTable() {
   const more = [["↑ ↓", "move by line"], ["shift ↑ ↓", "select lines"], ["esc", "clear selection"]];
   const rows = [...more, ...Object.entries(KEYS).map(([key, [text]]) => [key, text])];
   return make("dl.keys", rows.flatMap(([key, text]) => [make("dt", make("kbd", key)), make("dd", text)]));

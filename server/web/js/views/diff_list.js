@@ -7,42 +7,6 @@ import { statusMark } from "./diff_head.js";
 
 /** @typedef {import("./diff_file.js").DiffFile} DiffFile */
 
-/** Which versions of files were viewed, in this browser; a changed file is to be viewed again. */
-export class ViewedFiles {
-  #key;
-
-  /** @param {string} worktreeId */
-  constructor(worktreeId) {
-    this.#key = `spinney-viewed-${worktreeId}`;
-  }
-
-  /** @returns {Record<string, string>} digests by side and path */
-  get #digests() {
-    try {
-      return JSON.parse(localStorage.getItem(this.#key) ?? "{}");
-    } catch {
-      return {};
-    }
-  }
-
-  /** The viewed version of a file, if any. @param {string} side @param {string} path */
-  digestOf(side, path) {
-    return this.#digests[`${side}/${path}`];
-  }
-
-  /** @param {string} side @param {string} path @param {string | null} digest `null`: not viewed */
-  set(side, path, digest) {
-    const digests = this.#digests;
-    if (digest === null) delete digests[`${side}/${path}`];
-    else digests[`${side}/${path}`] = digest;
-    try {
-      localStorage.setItem(this.#key, JSON.stringify(digests));
-    } catch {
-      // The browser's storage is full.
-    }
-  }
-}
-
 export class FileList {
   /** @param {import("./diff.js").DiffView} view */
   constructor(view) {

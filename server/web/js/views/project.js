@@ -110,6 +110,8 @@ async function openMenu(app, item, listOutside) {
     ["Open work", () => app.go("work", item.id), { icon: "label" }],
     ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "warning" }],
     ["Sweep: sizes, archive, delete", () => app.go("sweep", item.id), { icon: "trash" }],
+    ["Compare branches or worktrees", () => app.go("compare", item.id), { icon: "diff" }],
+    ["Release notes…", () => performAction(app, "release_notes"), { icon: "edit" }],
     ["Scripts…", () => editScripts(app, item), { icon: "play" }],
     ["Picture…", () => changePicture(app, item), { icon: "image" }],
     ["Refresh", () => app.run("fetch_worktrees_status", { projectId: item.id }), { icon: "refresh" }],

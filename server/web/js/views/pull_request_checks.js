@@ -7,7 +7,7 @@ import { formatDuration, pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { externalLink } from "../links.js";
 import { STATES } from "./landing_words.js";
-import { sendToSession } from "./pull_request_loop.js";
+import { sendByCommand } from "./session_picker.js";
 
 /**
  * @typedef {import("./pull_request.js").Check} Check
@@ -46,7 +46,7 @@ export class Checks {
     this.fold.hidden = !isFolded;
     this.summary.textContent = pluralize(quiet.length, "more check");
     const hasFailed = checks.some((check) => check.state === "failed");
-    patchChildren(this.choices, hasFailed ? [button([icon("agent"), "Fix the checks…"], () => sendToSession(this.view, "fix_checks", "Fix the checks", "The failed checks with the end of their logs are sent to a session, which is to fix them."))] : []);
+    patchChildren(this.choices, hasFailed ? [button([icon("agent"), "Fix the checks…"], () => sendByCommand(this.view.app, this.view.id, "fix_checks", {}, { title: "Fix the checks", details: "The failed checks with the end of their logs are sent to a session, which is to fix them.", prompt: "investigate_workflow_run" }))] : []);
   }
 
   /** @param {HTMLElement} list @param {Check[]} checks */

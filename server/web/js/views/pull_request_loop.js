@@ -1,29 +1,12 @@
 // @ts-check
-// What sessions do for a pull request: fix its checks or answer its comments, when asked, or by themselves after each
-// push until a limit.
+// What sessions do for a pull request by themselves: fix its checks and answer its comments after each push, until a
+// limit.
 
-import { confirm } from "../dialogs.js";
 import { make } from "../dom.js";
 import { pluralize } from "../format.js";
 import { sessionPicker } from "./session_picker.js";
 
 const DEFAULT_LIMIT = 3;
-
-/**
- * Let a session of the worktree do something, after the session is chosen.
- * @param {import("./pull_request.js").PullRequestView} view @param {"fix_checks" | "answer_comments"} command @param {string} title @param {string} details
- */
-export async function sendToSession(view, command, title, details) {
-  const { app, id: worktreeId } = view;
-  const picker = sessionPicker(app, worktreeId);
-  const form = make("div.fields", make("p", details), make("label", make("span", "Session"), picker.element));
-  if (!(await confirm(title, form, "Send"))) return;
-  const sessionId = picker.value();
-  const sent = await app.run(command, { worktreeId, ...(sessionId ? { sessionId } : {}) });
-  if (!sent) return;
-  const name = app.state.sessions.get(sent.session_id)?.name ?? "a new session";
-  app.toast(`${sent.status === "sent" ? "Queued in" : "Sent to"} '${name}'.`, { about: sent.session_id, action: ["Show", () => app.go("session", sent.session_id)] });
-}
 
 /** The switch that lets a session do it by itself. @param {import("./pull_request.js").PullRequestView} view */
 export function loopSwitch(view) {

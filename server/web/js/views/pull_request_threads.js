@@ -7,7 +7,7 @@ import { button, make, patchChildren, syncKeyed } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { externalLink } from "../links.js";
-import { sendToSession } from "./pull_request_loop.js";
+import { sendByCommand } from "./session_picker.js";
 
 /**
  * @typedef {import("./pull_request.js").Thread} Thread
@@ -39,7 +39,7 @@ export class Threads {
     syncKeyed(this.resolved, resolved, (thread) => thread.id, (thread, old) => this.#thread(thread, old));
     this.fold.hidden = !resolved.length;
     this.summary.textContent = `${resolved.length} resolved`;
-    patchChildren(this.choices, open.length ? [button([icon("agent"), "Answer the comments…"], () => sendToSession(this.view, "answer_comments", "Answer the comments", "The open comments are sent to a session, which is to deal with them."))] : []);
+    patchChildren(this.choices, open.length ? [button([icon("agent"), "Answer the comments…"], () => sendByCommand(this.view.app, this.view.id, "answer_comments", {}, { title: "Answer the comments", details: "The open comments are sent to a session, which is to deal with them.", prompt: "review_comments" }))] : []);
   }
 
   /** @param {Thread} thread @param {HTMLElement | undefined} old */

@@ -1,6 +1,7 @@
 // @ts-check
 // Selects the session of a worktree to send a text to: an existing or a new one.
 
+import { confirm } from "../dialogs.js";
 import { make } from "../dom.js";
 
 /**
@@ -49,4 +50,21 @@ export function sessionPicker(app, worktreeId, { hasNew = true } = {}) {
       return true;
     },
   };
+}
+
+/**
+ * Let a command send a message to a session of the worktree, after the session is chosen; returns whether it did.
+ * @param {import("../app.js").App} app @param {string} worktreeId @param {string} command @param {Record<string, unknown>} args further ones
+ * @param {{ title: string, details: string, prompt?: string }} options `prompt`: the magic prompt whose agent a new session has
+ */
+export async function sendByCommand(app, worktreeId, command, args, { title, details, prompt }) {
+  const picker = sessionPicker(app, worktreeId);
+  const form = make("div.fields", make("p", details), make("label", make("span", "Session"), picker.element));
+  if (!(await confirm(title, form, "Send"))) return false;
+  const sessionId = picker.value() || (await app.run("create_session", { worktreeId, ...(prompt ? { prompt } : {}) }))?.id;
+  const sent = sessionId && (await app.run(command, { worktreeId, ...args, sessionId }));
+  if (!sent) return false;
+  const name = app.state.sessions.get(sent.session_id)?.name ?? "a new session";
+  app.toast(`${sent.status === "sent" ? "Queued in" : "Sent to"} '${name}'.`, { about: sent.session_id, action: ["Show", () => app.go("session", sent.session_id)] });
+  return true;
 }
