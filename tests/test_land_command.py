@@ -90,3 +90,7 @@ def test_a_worktree_lands_is_taken_back_and_several_land_as_a_train(program: Pro
         assert (pruned.returncode, "second: Deleted." in pruned.stdout) == (0, True)
         left = [tree["id"] for tree in program.call("list_worktrees", f"projectId={project_id}")]
         assert left == [third["id"]]
+
+        commit(create("fourth"), "spinney.json", '{"scripts": {"check": "true"}}')
+        unchecked = program.run("land", "fourth", "--yes")
+        assert "Run 'spinney land --train fourth' to check it" in unchecked.stderr

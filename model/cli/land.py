@@ -1,5 +1,6 @@
 """`spinney land`: show what landing a worktree would do, ask, and land it; undo; trains."""
 
+import shlex
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,7 +34,7 @@ def land(options: Namespace) -> int:
     if not options.json:
         write_output("".join(f"{line}\n" for line in _describe(worktree, preview, options)))
     if preview["problem"] and not (options.ignore_check and _is_only_the_check(preview)):
-        hint = " Add --ignore-check to land anyway." if _is_only_the_check(preview) else ""
+        hint = _describe_ways(worktree) if _is_only_the_check(preview) else ""
         raise SpinneyError(f"{clean_line(preview['problem'])}{hint}", "conflict")
     if not options.yes and not confirm(options, "Land?", "land"):
         return 1
@@ -70,6 +71,15 @@ def _find_worktree(wanted: str | None) -> Json:
             "not_found",
         )
     return max(inside, key=lambda tree: len(tree["path"]))
+
+
+def _describe_ways(worktree: Json) -> str:
+    """How to land a worktree that is not checked, as the end of a message."""
+    name = shlex.quote(clean_line(worktree["name"]))
+    return (
+        f" Run 'spinney land --train {name}' to check it and land it, or add --ignore-check to "
+        "land it anyway."
+    )
 
 
 def _is_only_the_check(preview: Json) -> bool:
