@@ -377,7 +377,10 @@ class Trains:
             train = await self._records.read(project_id)
             if train is not None and train.id == train_id:
                 return train
-        raise SpinneyError("There is no such train.", "not_found")
+        raise SpinneyError(
+            "This train was discarded, or another one took its place. Look at the newest one.",
+            "not_found",
+        )
 
 
 def _describe_moved(train: Train) -> str:

@@ -104,7 +104,7 @@ async def test_a_conflict_stops_the_train_and_is_explained(landing: Landing) -> 
     assert "git merge --no-edit -- one" in message
     await discard_train(landing.workspace, train.id)
     assert await get_train(landing.workspace, one.project_id) is None
-    with pytest.raises(SpinneyError, match="no such train"):
+    with pytest.raises(SpinneyError, match="was discarded"):
         await land_train(landing.workspace, train.id)
 
 
