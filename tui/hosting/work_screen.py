@@ -164,6 +164,8 @@ class WorkScreen(FullScreen):
             return f"Searching for '{reader.search}' …" if reader.search else "Loading …"
         if self.query_text:
             return f"Nothing matches '{self.query_text}'. Press backspace to change the filter."
+        if self.tab.id == "all":
+            return "No project with a remote at a hosting service has open issues or pull requests."
         return "There is nothing here."
 
     @on(Input.Changed)

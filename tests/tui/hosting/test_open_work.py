@@ -247,6 +247,9 @@ async def test_why_a_list_cannot_be_read_is_said_and_f5_asks_again(start: Start)
         assert sentence not in screen_text(app)
         assert service.called("list_tracker_issues")[-1]["refresh"] is True
         assert screen.tab.id == "tracker_issue"
+        service.answers["list_open_work"] = lambda given: OpenWork(items=[], problems=[])
+        await pilot.press("tab", "f5")
+        await until_shown(app, pilot, "No project with a remote at a hosting service has open")
 
 
 async def test_foreign_titles_are_no_markup_and_stay_in_their_rows(start: Start) -> None:

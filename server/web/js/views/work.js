@@ -202,7 +202,8 @@ class WorkView {
     if (this.#isReading && !this.#entries.length) return this.#searched ? `Searching for '${this.#searched}' …` : "Loading …";
     if (count) return `${pluralize(count, "item")}${this.#isComplete ? "" : ", and more"}${this.#isReading ? " …" : ""}`;
     if (this.#isReading) return "Searching …";
-    return this.search.value.trim() ? `Nothing matches '${this.search.value.trim()}'.` : "There is nothing here.";
+    if (this.search.value.trim()) return `Nothing matches '${this.search.value.trim()}'.`;
+    return this.isAll ? "No project with a remote at a hosting service has open issues or pull requests." : "There is nothing here.";
   }
 
   /** @param {Entry} entry @param {HTMLElement | undefined} old */
