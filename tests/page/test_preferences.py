@@ -1,6 +1,7 @@
 """Every preference in the browser: searched, edited in its row, synchronized, validated."""
 
 import json
+import re
 from typing import Any
 
 from playwright.async_api import Locator, Page, expect
@@ -122,6 +123,15 @@ async def test_prompts_and_their_models_can_be_customized(
     await box.fill("In one line.\nNo more.")
     await box.blur()
     await expect(texts.locator("summary")).to_have_text("1 customized")
+    body = texts.get_by_role("textbox", name="PR content", exact=True)
+    await body.fill("About {apples}.")
+    await body.blur()
+    entry = texts.locator(".prompt-entry").filter(has_text="PR content")
+    await expect(entry.get_by_role("alert")).to_contain_text("{apples}")
+    await entry.get_by_role("button", name="Edit the built-in text of PR content").click()
+    await expect(body).to_have_value(re.compile("."))
+    await expect(entry.locator(".variables")).to_contain_text("{")
+    await body.press("Escape")
     await models.locator("summary").click()
     choice = models.get_by_role("combobox", name="PR content")
     await choice.select_option("model_3")

@@ -172,3 +172,27 @@ async def test_a_list_is_searched_at_the_service_filtered_and_paged(
     assert service.of("list_workflow_runs")[-1]["state"] == "failed"
     await lists.get_by_role("link", name="Advisories").tap()
     await expect(page.get_by_role("status").filter(has_text="allows no more")).to_be_visible()
+
+
+async def test_a_new_task_starts_from_a_failed_run_or_an_issue_that_is_searched(
+    service: Service, open_page: OpenPage, project: Any
+) -> None:
+    page = await open_page("/new")
+    await page.locator("details.origin summary").click()
+    await page.get_by_text("Issue", exact=True).click()
+    items = page.locator("details.origin select").last
+    await expect(items).to_contain_text("#1 Pear 1")
+    await page.get_by_role("searchbox", name="Search items").fill("240")
+    await expect(items).to_have_value("1")
+    while service.of("list_issues")[-1]["search"] != "240":
+        await page.wait_for_function("() => new Promise(requestAnimationFrame)")
+    await page.get_by_text("Other", exact=True).click()
+    await page.get_by_role("combobox", name="Kind").select_option("Workflow runs")
+    await expect(items).to_contain_text("#9 Count")
+    await expect(page.get_by_role("textbox", name="First message")).to_have_value(
+        "Resolve issue #1 Pear 1"
+    )
+    await button(page, "Start").click()
+    await expect(page.locator('body[data-view="session"]')).to_be_attached()
+    [given] = service.of("start_work")
+    assert (given["kind"], given["item_id"], given["investigate"]) == ("workflow_run", "9", False)

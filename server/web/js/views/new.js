@@ -168,7 +168,9 @@ class NewTask {
     const task = { message: this.message.value.trim(), mode: this.mode.value(), backend: this.agent.value, model: this.model.value };
     saveChoices({ project: this.project.value, agent: task.backend, model: task.model, mode: task.mode });
     try {
-      const worktree = await this.app.connection.call("create_worktree", { projectId: this.project.value, ...this.origin.read() });
+      const { command, args } = this.origin.read();
+      const created = await this.app.connection.call(command, { projectId: this.project.value, ...args });
+      const worktree = command === "start_work" ? created.worktree : created;
       await startSession(this.app, worktree, task, this, this.attachments);
       this.message.value = "";
       localStorage.removeItem(DRAFT);

@@ -1,14 +1,19 @@
 // @ts-check
-// What a new task starts from: a new branch, an existing one, an issue or a pull request. Lists are read when they are
-// asked for.
+// What a new task starts from: a new branch, an existing one, an issue, a pull request, or other work from elsewhere.
+// Lists are read when they are asked for; a search is done by the service.
 
 import { make } from "../dom.js";
+import { hashFor } from "../router.js";
 import { labeled, optionsOf, segmented, select } from "./form_fields.js";
+import { numberOf } from "./work_items.js";
+import { TABS, readPage, statesOf, tabOf } from "./work_source.js";
 
-/** @typedef {"new" | "branch" | "issue" | "pull"} Kind */
+/** @typedef {"new" | "branch" | "issue" | "pull" | "other"} Origin */
 
-/** @type {Record<Kind, string>} */
-const SUMMARIES = { new: "On a new branch", branch: "On an existing branch", issue: "From an issue", pull: "From a pull request" };
+/** @type {Record<Origin, string>} */
+const SUMMARIES = { new: "On a new branch", branch: "On an existing branch", issue: "From an issue", pull: "From a pull request", other: "From other work" };
+const SEARCH_DELAY = 500; // ms without a key until the service is asked
+const OTHERS = TABS.slice(3);
 
 /**
  * @param {import("../app.js").App} app
@@ -16,88 +21,110 @@ const SUMMARIES = { new: "On a new branch", branch: "On an existing branch", iss
  * @param {(text: string) => void} suggest a first message
  */
 export function taskOrigin(app, projectId, suggest) {
-  /** @type {Record<string, any[]>} read lists by command */ let lists = {};
-  const kind = segmented("Start from", [["new", "New branch"], ["branch", "Branch"], ["issue", "Issue"], ["pull", "Pull request"]], "new", () => show());
+  /** @type {any[] | null} */ let branches = null;
+  /** @type {import("./work_source.js").Item[]} */ let items = [];
+  let listed = ""; // what `items` was read for
+  /** @type {number | undefined} */ let timer;
+  const origin = segmented("Start from", [["new", "New branch"], ["branch", "Branch"], ["issue", "Issue"], ["pull", "Pull request"], ["other", "Other"]], "new", () => show());
   const name = make("input", { placeholder: "Generated if empty", "aria-label": "Name", autocomplete: "off", spellcheck: false });
   const base = select("Base branch", []);
   const branch = select("Branch", []);
-  const issue = select("Issue", []);
-  const pull = select("Pull request", []);
+  const kind = select("Kind", OTHERS.map((tab) => [tab.id, tab.title]));
+  const search = make("input", { type: "search", placeholder: "Search", "aria-label": "Search items", autocomplete: "off" });
+  const item = select("Item", []);
   const note = make("p.hint", { role: "status" });
-  const fields = { name: labeled("Name", name), base: labeled("Base branch", base), branch: labeled("Branch", branch), issue: labeled("Issue", issue), pull: labeled("Pull request", pull) };
+  const all = make("a", "All open work");
+  const fields = { name: labeled("Name", name), base: labeled("Base branch", base), branch: labeled("Branch", branch), kind: labeled("Kind", kind), search: labeled("Search", search), item: labeled("Item", item) };
   const summary = make("summary");
-  const element = make("details.origin", summary, make("div.fields", kind.element, note, ...Object.values(fields)));
-  const current = () => /** @type {Kind} */ (kind.value());
+  const element = make("details.origin", summary, make("div.fields", origin.element, note, ...Object.values(fields), make("p.hint", all)));
+  const chosenOrigin = () => /** @type {Origin} */ (origin.value());
+  const tab = () => tabOf({ issue: "issue", pull: "pull_request", other: kind.value }[/** @type {string} */ (chosenOrigin())] ?? null);
 
-  /** Read a list once; without `gh`, or while offline, there is a reason instead. @param {string} command @returns {Promise<any[]>} */
-  const read = async (command) => {
+  /** Read branches once. @param {HTMLSelectElement} control @param {string} usual */
+  const fillBranches = async (control, usual) => {
     const id = projectId();
-    if (lists[command]) return lists[command];
-    const found = await app.connection.call(command, { projectId: id }).catch((error) => ((note.textContent = error.message), []));
-    if (id === projectId() && found.length) lists[command] = found;
-    return found;
-  };
-  /** @param {HTMLSelectElement} control @param {string} command @param {(item: any) => [string, string]} option @param {string} none */
-  const fill = async (control, command, option, none) => {
-    const before = control.value;
-    if (!control.options.length) control.replaceChildren(...optionsOf([["", "loading…"]]));
-    const items = await read(command);
-    control.replaceChildren(...optionsOf(items.length ? items.map(option) : [["", none]]));
+    const before = control.value || usual;
+    branches ??= await app.connection.call("get_project_branches", { projectId: id }).catch((error) => ((note.textContent = error.message), null));
+    if (id !== projectId()) return;
+    control.replaceChildren(...optionsOf(branches?.length ? branches.map((each) => [each.name, each.name]) : [["", "No branches"]]));
     if (before) control.value = before;
-    return items;
+  };
+  /** Read the items of the chosen kind; without `gh`, or while offline, there is a reason instead. */
+  const fillItems = async () => {
+    const list = tab();
+    if (!list) return;
+    const wanted = JSON.stringify([projectId(), list.id, search.value.trim()]);
+    if (wanted === listed) return;
+    listed = wanted;
+    item.replaceChildren(...optionsOf([["", "loading…"]]));
+    const request = { search: list.hasSearch ? search.value.trim() : "", filters: { state: statesOf(list)[0][0], labels: [], assignee: "" }, page: 1, refresh: false };
+    const found = await readPage(app, list, projectId(), request).catch((error) => ((note.textContent = error.message), null));
+    if (wanted !== listed) return;
+    if (!found) listed = ""; // read again when it is asked for again
+    items = found?.entries.map((entry) => entry.item) ?? [];
+    item.setAttribute("aria-label", list.title);
+    item.replaceChildren(...optionsOf(items.length ? items.map((each) => [each.id, `${numberOf(each)} ${each.title}`]) : [["", `No ${list.title.toLowerCase()}`]]));
+    suggestItem();
   };
   const show = async () => {
-    const shown = current();
+    const shown = chosenOrigin();
     const project = app.state.projects.get(projectId());
+    const isItem = ["issue", "pull", "other"].includes(shown);
     note.textContent = "";
     summary.textContent = SUMMARIES[shown];
-    fields.name.hidden = fields.base.hidden = shown !== "new" && shown !== "issue";
+    fields.name.hidden = shown === "branch" || shown === "pull";
+    fields.base.hidden = shown !== "new" && shown !== "issue";
     fields.branch.hidden = shown !== "branch";
-    fields.issue.hidden = shown !== "issue";
-    fields.pull.hidden = shown !== "pull";
+    fields.kind.hidden = shown !== "other";
+    fields.search.hidden = !tab()?.hasSearch;
+    fields.item.hidden = !isItem;
+    all.href = hashFor("work", projectId(), { kind: tab()?.id ?? "issue" });
     if (!element.open || !project) return;
-    if (shown === "branch") await fill(branch, "get_project_branches", (item) => [item.name, item.name], "No branches");
-    else if (shown === "pull") await fill(pull, "list_pull_requests", numbered, "No open pull requests");
-    else {
-      const isNew = !base.value;
-      await fill(base, "get_project_branches", (item) => [item.name, item.name], "No branches");
-      if (isNew) base.value = project.default_branch ?? "";
-      if (shown === "issue") await fill(issue, "list_issues", numbered, "No open issues");
-      if (shown === "issue") suggestIssue();
-    }
+    if (shown === "branch") await fillBranches(branch, "");
+    if (!fields.base.hidden) await fillBranches(base, project.default_branch ?? "");
+    if (isItem) await fillItems();
   };
-  const suggestIssue = () => {
-    const chosen = itemOf("list_issues", issue);
-    if (chosen) suggest(`Resolve issue #${chosen.number} ${chosen.title}`);
+  const chosenItem = () => (tab() ? items.find((each) => each.id === item.value) : undefined);
+  const suggestItem = () => {
+    const chosen = chosenItem();
+    if (chosen && chosen.kind !== "pull_request") suggest(chosen.kind === "issue" ? `Resolve issue #${chosen.number} ${chosen.title}` : `Look into ${numberOf(chosen)} ${chosen.title}`);
   };
-  /** @param {string} command @param {HTMLSelectElement} control */
-  const itemOf = (command, control) => lists[command]?.find((item) => String(item.number) === control.value);
-  issue.onchange = suggestIssue;
+  item.onchange = suggestItem;
+  kind.onchange = show;
+  search.oninput = () => {
+    clearTimeout(timer);
+    timer = setTimeout(fillItems, SEARCH_DELAY);
+  };
+  search.onkeydown = (event) => event.key === "Enter" && event.preventDefault(); // it does not start the task
   element.ontoggle = () => show();
   show();
   return {
     element,
     /** Read the lists of another project. */
     reset() {
-      lists = {};
-      for (const control of [base, branch, issue, pull]) control.replaceChildren();
+      branches = null;
+      items = [];
+      listed = "";
+      for (const control of [base, branch, item]) control.replaceChildren();
       show();
     },
-    /** Arguments of `create_worktree`. */
+    /** The command that creates the worktree, with its arguments besides the project. @returns {{ command: "create_worktree" | "start_work", args: Record<string, unknown> }} */
     read() {
-      const chosen = current();
-      const issueItem = chosen === "issue" && itemOf("list_issues", issue);
-      const pullItem = chosen === "pull" && itemOf("list_pull_requests", pull);
-      if (chosen === "branch") return branch.value ? { branch: branch.value } : {};
-      if (pullItem) return { prContext: { number: pullItem.number, title: pullItem.title, headRefName: pullItem.head_ref_name, baseRefName: pullItem.base_ref_name } };
+      const shown = chosenOrigin();
+      const chosen = chosenItem();
+      const customName = name.value.trim();
+      if (shown === "branch") return { command: "create_worktree", args: branch.value ? { branch: branch.value } : {} };
+      if (shown === "pull" && chosen) return { command: "create_worktree", args: { prContext: { number: chosen.number, title: chosen.title, headRefName: chosen.head_ref_name, baseRefName: chosen.base_ref_name } } };
+      if (shown === "other" && chosen) return { command: "start_work", args: { kind: chosen.kind, itemId: chosen.id, investigate: false, ...(customName ? { name: customName } : {}) } };
+      const issue = shown === "issue" ? chosen : undefined;
       return {
-        ...(name.value.trim() ? { customName: name.value.trim() } : {}),
-        ...(base.value ? { baseBranch: base.value } : {}),
-        ...(issueItem ? { issueContext: { number: issueItem.number, title: issueItem.title, body: issueItem.body } } : {}),
+        command: "create_worktree",
+        args: {
+          ...(customName ? { customName } : {}),
+          ...(base.value ? { baseBranch: base.value } : {}),
+          ...(issue ? { issueContext: { number: issue.number, title: issue.title, body: issue.body } } : {}),
+        },
       };
     },
   };
 }
-
-/** @param {{ number: number, title: string }} item @returns {[string, string]} */
-const numbered = (item) => [String(item.number), `#${item.number} ${item.title}`];

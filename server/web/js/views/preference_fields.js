@@ -6,11 +6,13 @@ import { LABELS } from "../generated.js";
 import { codeThemeField, fontField, themeField } from "./preference_appearance.js";
 import { keysField } from "./preference_keys.js";
 import { profilesField } from "./preference_profiles.js";
+import { promptsField } from "./preference_prompts.js";
 
 /**
  * @typedef {import("./preference_row.js").Row} Row
  *
- * @typedef {(value: any) => Promise<boolean>} Change returns whether the value was accepted
+ * @typedef {(value: any, problem?: HTMLElement) => Promise<boolean>} Change returns whether the value was accepted;
+ *   `problem` shows why not, instead of the row
  *
  * @typedef {object} Field
  * @property {HTMLElement} control the input, which gets the label
@@ -21,10 +23,11 @@ import { profilesField } from "./preference_profiles.js";
 
 const NULL_VALUE = "\0null";
 
-/** @param {Row} row @param {Change} change @returns {Field} */
-export function makeField(row, change) {
+/** @param {import("../app.js").App} app @param {Row} row @param {Change} change @returns {Field} */
+export function makeField(app, row, change) {
   if (row.key === "custom_cli_profiles") return profilesField(row, change);
   if (row.key === "theme") return themeField(row, change);
+  if (row.key === "magic_prompts") return promptsField(app, change);
   if (row.key === "keybindings") return keysField(change);
   if (row.key.startsWith("syntax_theme_")) return codeThemeField(row, choiceField(row, change));
   if (row.key === "ui_font" || row.key === "chat_font") return fontField(row, (available) => choiceField(available, change));
@@ -145,10 +148,9 @@ function textField(control, format, change) {
 function entriesField(row, change) {
   const summary = make("summary");
   const control = make("details.wide", summary);
-  const isText = !row.choices.length && row.key === "magic_prompts";
   const entries = row.entries.map((name) => {
     const changeEntry = (/** @type {any} */ value) => change({ [name]: value });
-    const field = isText ? textField(make("textarea", { rows: 2, placeholder: "Built-in text" }), OPTIONAL, changeEntry) : choiceField(row, changeEntry);
+    const field = choiceField(row, changeEntry);
     field.control.ariaLabel = readableName(name);
     const resetButton = button("Default", () => changeEntry(row.default[name]), ".quiet", { "aria-label": `Reset ${readableName(name)} to the default` });
     return { name, field, resetButton, element: make("div.entry", make("span", readableName(name)), field.element, resetButton) };

@@ -43,7 +43,7 @@ export class PreferenceRow {
     this.row = row;
     const id = `preference-${row.key}`;
     const name = readableName(row.key);
-    this.field = makeField(row, (value) => this.#change(value));
+    this.field = makeField(app, row, (value, problem) => this.#change(value, problem));
     this.mark = make("span.badge.changed", "changed");
     this.problem = make("p.bad", { role: "alert" });
     this.playButton = this.#createPlayButton();
@@ -97,10 +97,10 @@ export class PreferenceRow {
     return button("Play", () => playSound(this.value), "", { "aria-label": `Play ${readableName(this.row.key)}` });
   }
 
-  /** @param {any} value @returns {Promise<boolean>} whether it was accepted */
-  async #change(value) {
+  /** @param {any} value @param {HTMLElement} [problem] shows why it was refused @returns {Promise<boolean>} whether it was accepted */
+  async #change(value, problem = this.problem) {
     const { key } = this.row;
-    this.problem.textContent = "";
+    problem.textContent = "";
     if (CONFIRMATIONS[key] && !(await confirm(`Change ${readableName(key)}?`, CONFIRMATIONS[key], "Change"))) {
       this.field.show(this.value, { reset: true });
       return false;
@@ -115,7 +115,7 @@ export class PreferenceRow {
     } catch (error) {
       // A new token closes this connection, sometimes before the result arrives.
       if (!this.app.connection.isOpen) this.#saveToken(value);
-      this.problem.textContent = /** @type {Error} */ (error).message;
+      problem.textContent = /** @type {Error} */ (error).message;
       return false;
     }
   }

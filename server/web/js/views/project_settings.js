@@ -37,6 +37,7 @@ export async function projectSettings(app, projectId) {
     // Only what changed, so that changes by other clients are not overwritten.
     const changed = fields.filter(({ field, before }) => field.value.trim() !== before).map(({ key, field }) => [key, field.value.trim()]);
     const changes = { ...Object.fromEntries(changed), ...servers.changes() };
+    if (changes.trackerApiKey === "-") changes.trackerApiKey = "";
     save.disabled = true;
     try {
       if (Object.keys(changes).length) await app.connection.call("update_project_settings", { projectId, ...changes });
@@ -51,7 +52,7 @@ export async function projectSettings(app, projectId) {
 
 /** The fields, by name of the argument, with their current values. @param {App} app @param {Resource} project @param {{ name: string, label: string }[]} agents */
 function makeFields(app, project, agents) {
-  const { default_backend: agent, default_provider: provider, default_branch: branch, worktrees_dir: directory, custom_system_prompt: prompt, landing_method: method } = project;
+  const { default_backend: agent, default_provider: provider, default_branch: branch, worktrees_dir: directory, custom_system_prompt: prompt, landing_method: method, tracker_api_key: trackerKey, tracker_team_id: team } = project;
   /** @type {string[]} */
   const profiles = (app.state.preferences.custom_cli_profiles ?? []).map((/** @type {any} */ profile) => profile.name);
   const deleted = provider && !profiles.includes(provider) ? [[provider, `${provider} (deleted)`]] : [];
@@ -60,16 +61,34 @@ function makeFields(app, project, agents) {
     const others = (loaded ?? []).filter((/** @type {any} */ other) => other.name !== branch);
     branches.append(...others.map((/** @type {any} */ other) => make("option", other.name, { value: other.name })));
   });
+  const key = make("input", { type: "password", autocomplete: "new-password", spellcheck: false, placeholder: trackerKey ? "Hidden. Enter a new one, or - to remove it" : "A key of this project, or - to remove it" });
   const fields = [
     ["defaultBackend", "Agent", select([["", DEFAULT_LABEL], ...agents.map(({ name, label }) => [name, label])], agent), agent],
     ["defaultProvider", "Provider profile", select([["", DEFAULT_LABEL], ...profiles.map((name) => [name, name]), ...deleted], provider), provider],
     ["defaultBranch", "Base branch", branches, branch],
     ["landingMethod", "Lands by", select([["", DEFAULT_LABEL], ...METHODS], method), method],
     ["worktreesDir", "Worktree directory", make("input", { value: directory ?? "", placeholder: "In ~/spinney", autocomplete: "off", spellcheck: false }), directory],
+    ["trackerApiKey", "Key of the issue tracker (Linear)", key, ""],
+    ["trackerTeamId", "Team of the issue tracker", makeTeams(app, project), team],
     ["customSystemPrompt", "Instructions for all agents", make("textarea", { rows: 4, value: prompt ?? "" }), prompt],
   ];
   return fields.map(([key, label, field, before]) => ({ key, label, field, before: before ?? "" }))
     .filter(({ key }) => key !== "defaultProvider" || profiles.length > 0 || provider);
+}
+
+/** The teams that the key of the project, or of the preferences, can see. @param {App} app @param {Resource} project */
+function makeTeams(app, project) {
+  const { tracker_team_id: team } = project;
+  const teams = select([["", "None"], ...(team ? [[team, team]] : [])], team);
+  const note = make("option", "Loading …", { disabled: true });
+  teams.append(note);
+  app.connection.call("list_tracker_teams", { projectId: project.id }).then((found) => {
+    const chosen = teams.value;
+    teams.replaceChildren(...[["", "None"], ...found.map((/** @type {any} */ each) => [each.id, `${each.key} ${each.name}`])].map(([value, label]) => make("option", label, { value })));
+    if (chosen && teams.value !== chosen && !found.some((/** @type {any} */ each) => each.id === chosen)) teams.append(make("option", chosen, { value: chosen }));
+    teams.value = chosen;
+  }, (error) => (note.textContent = error.message));
+  return teams;
 }
 
 /** @param {string[][]} options @param {string | null} selected */
