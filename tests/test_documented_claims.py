@@ -18,6 +18,8 @@ from model.base import log
 from model.chat import stall_monitor, tool_outputs
 from model.cli import quick_call
 from model.client.remote import BackOff
+from model.hosting import log_end
+from model.reviewing import material
 from model.store import backups, bus, store
 from server import engine
 from server.lite import sign_in
@@ -29,7 +31,7 @@ from tui.terminal import capabilities, sequences
 
 GENERATED: Final = ("commands.md", "contract.md", "events.md", "http.md", "preferences.md")
 """Pages that are generated from the code."""
-WORDS: Final = {2: "two", 7: "seven", 10: "ten", 30: "thirty"}
+WORDS: Final = {2: "two", 6: "six", 7: "seven", 10: "ten", 30: "thirty"}
 GIB: Final = 1024**3
 MIB: Final = 1024**2
 
@@ -72,6 +74,8 @@ FIGURES: Final = (
     ("docs/http.md", f"at most {tool_outputs.MAX_FILE_SIZE // MIB} MiB of one result"),
     ("docs/http.md", f"{tool_outputs.MAX_TOTAL_SIZE // GIB} GiB of all results"),
     ("docs/page.md", f"each page under {test_reading.MAX_PAGE_BYTES // 1000} KB"),
+    ("docs/landing.md", f"in up to {WORDS[material.MAX_PARTS]} parts"),
+    ("docs/landing.md", f"its last {log_end.MAX_LINES} lines"),
 )
 
 ELSEWHERE: Final = {
