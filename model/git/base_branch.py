@@ -1,6 +1,7 @@
 """Move a base branch by compare-and-swap, and let its checkout follow."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -48,8 +49,13 @@ async def read_base(root: Path, name: str) -> BaseBranch:
     return BaseBranch(name, found.stdout, checkouts[0].path if checkouts else None)
 
 
-async def check_can_follow(base: BaseBranch, to: str) -> None:
-    """Raise `conflict` if the checkout of the base cannot follow it to a commit."""
+async def check_can_follow(
+    base: BaseBranch, to: str, environment: Mapping[str, str] | None = None
+) -> None:
+    """Raise `conflict` if the checkout of the base cannot follow it to a commit.
+
+    `environment` is for git where the commit is not among the repository's own objects.
+    """
     path = base.checkout
     if path is None:
         return
@@ -72,7 +78,7 @@ async def check_can_follow(base: BaseBranch, to: str) -> None:
             "conflict",
         )
     await _refresh_index(path)
-    tried = await _read_tree(path, base.commit, to, "--dry-run")
+    tried = await _read_tree(path, base.commit, to, "--dry-run", environment=environment)
     if tried:
         raise SpinneyError(f"{where}, which cannot follow: {tried}", "conflict")
 
@@ -181,11 +187,17 @@ async def _refresh_index(path: Path) -> None:
     await git(path, *NO_HOOKS, "update-index", "-q", "--refresh", write=True, check=False)
 
 
-async def _read_tree(path: Path, before: str, after: str, *options: str) -> str:
+async def _read_tree(
+    path: Path,
+    before: str,
+    after: str,
+    *options: str,
+    environment: Mapping[str, str] | None = None,
+) -> str:
     """Return git's reason if it does not bring index and files from `before` to `after`."""
     result = await git(
         path, *NO_HOOKS, "read-tree", *options, "-m", "-u", before, after,
-        write=True, check=False, timeout=TIMEOUT,
+        write=True, check=False, timeout=TIMEOUT, environment=environment,
     )  # fmt: skip
     return "" if result.returncode == 0 else result.message or "git read-tree failed."
 

@@ -4,7 +4,8 @@ import asyncio
 import shutil
 import tempfile
 import uuid
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -97,11 +98,11 @@ class Lander:
             )
             branch = await self.find_branch(worktree, preview.base)
             preview = preview.model_copy(update=await self._describe(branch, base, project, chosen))
-            result = await self._try(project, branch, base, chosen)
-            files = [to_display_name(path) for path in result.conflicts[:_MAX_FILES]]
-            preview = preview.model_copy(update={"conflicts": files})
-            _refuse_conflicts(branch, base, result)
-            await base_branch.check_can_follow(base, base.commit)
+            async with self._try(project, branch, base, chosen) as (result, place):
+                files = [to_display_name(path) for path in result.conflicts[:_MAX_FILES]]
+                preview = preview.model_copy(update={"conflicts": files})
+                _refuse_conflicts(branch, base, result)
+                await base_branch.check_can_follow(base, result.commit, place.environment)
         except SpinneyError as error:
             return preview.model_copy(update={"problem": error.message})
         return preview.model_copy(update={"problem": describe_check(check)})
@@ -158,8 +159,8 @@ class Lander:
         name = worktree.base_branch or project.default_branch
         base = await base_branch.read_base(Path(project.path), name)
         head = await git(Path(worktree.path), "rev-parse", "--verify", "HEAD^{commit}")
-        result = await self._try(project, Branch(worktree, head.stdout), base, "merge")
-        return [to_display_name(path) for path in result.conflicts]
+        async with self._try(project, Branch(worktree, head.stdout), base, "merge") as (result, _):
+            return [to_display_name(path) for path in result.conflicts]
 
     async def make_place(self, project: Project) -> Place:
         """Return where commits of a project are merged."""
@@ -240,9 +241,10 @@ class Lander:
             "message": message,
         }
 
+    @asynccontextmanager
     async def _try(
         self, project: Project, branch: Branch, base: BaseBranch, method: MergeMethod
-    ) -> Integration:
+    ) -> AsyncIterator[tuple[Integration, Place]]:
         """Integrate with objects that are deleted afterwards."""
         root = Path(project.path)
         directories = await asyncio.to_thread(find_git_directories, root)
@@ -255,7 +257,7 @@ class Lander:
             place = replace(
                 await self.make_place(project), environment=scratch.environment, sign=False
             )
-            return await integrate(place, base.commit, branch.head, method, "Preview\n")
+            yield await integrate(place, base.commit, branch.head, method, "Preview\n"), place
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 

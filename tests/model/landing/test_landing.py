@@ -153,6 +153,8 @@ async def test_files_that_would_be_overwritten_in_the_checkout_are_kept(
     one = await landing.branch("one", new_txt="theirs\n")
     repository.write("new.txt", "mine\n")
     repository.write("unrelated.txt", "mine\n")
+    problem = (await preview_landing(landing.workspace, one.id)).problem
+    assert problem is not None and "cannot follow: " in problem and "new.txt" in problem
     with pytest.raises(SpinneyError, match=r"which cannot follow: .*new\.txt"):
         await _land(landing, one)
     assert _log(repository)[0] == "Change spinney.json"
