@@ -150,7 +150,9 @@ class ListsStub(HostingStub):
         match names:
             case ["actions", "runs"]:
                 page = int(request.query.get("page", "1"))
-                rows = self.runs[(page - 1) * 100 : page * 100]
+                status = request.query.get("status")
+                rows = [run for run in self.runs if status in (None, run["conclusion"])]
+                rows = rows[(page - 1) * 100 : page * 100]
                 return web.json_response({"total_count": len(self.runs), "workflow_runs": rows})
             case ["actions", "runs", _, "jobs"]:
                 return web.json_response({"jobs": self.run_jobs})

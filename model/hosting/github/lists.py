@@ -4,8 +4,9 @@ Anyone can file texts of any length. They are cut by `gh` itself, so that a page
 bounded output.
 """
 
+import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -37,6 +38,8 @@ from model.hosting.page_cursors import Page, PageCursors
 
 T = TypeVar("T", OpenIssue, OpenPullRequest)
 
+_FAILURES: Final = ("failure", "timed_out", "startup_failure")
+"""How a workflow run that failed has ended; one that was cancelled has not."""
 _MAX_BODY: Final = 4_000
 """Characters of a description in a list."""
 
@@ -115,21 +118,18 @@ class GitHubLists:
     async def list_workflow_runs(
         self, path: Path, *, failed: bool, branch: str, page: int
     ) -> list[WorkflowRun]:
-        """Return a page of runs, the newest first."""
+        """Return a page of runs, the newest first; up to 100 of each kind of failure."""
         repository = await locate_repository(path)
-        given = {"status": "failure" if failed else "", "branch": branch, "page": page}
-        answer = await request(
-            path, repository.host, _make_endpoint(repository, "actions/runs", given), jq=_RUNS,
-            accept=(404,),
-        )  # fmt: skip
-        if answer.status == 404:
-            raise SpinneyError(
-                "GitHub shows no workflow runs of this repository: Actions are disabled in its "
-                "settings, or the account that gh is signed in with cannot see it. Check the "
-                "account with 'gh auth status'.",
-                "not_found",
+        # GitHub looks for one status at a time.
+        pages = await asyncio.gather(
+            *(
+                _load_runs(path, repository, {"status": status, "branch": branch, "page": page})
+                for status in (_FAILURES if failed else ("",))
             )
-        return [_parse_run(row) for row in _rows(answer)]
+        )
+        found = [row for rows in pages for row in rows]
+        found.sort(key=lambda row: get_number(row, "id") or 0, reverse=True)
+        return [_parse_run(row) for row in found]
 
     async def list_security_alerts(
         self, path: Path, state: ItemState, page: int
@@ -186,6 +186,23 @@ class GitHubLists:
         return await self._cursors.fetch(key, wanted.page, load)
 
 
+async def _load_runs(
+    path: Path, repository: Repository, given: Mapping[str, str | int]
+) -> list[Fields]:
+    answer = await request(
+        path, repository.host, _make_endpoint(repository, "actions/runs", given), jq=_RUNS,
+        accept=(404,),
+    )  # fmt: skip
+    if answer.status == 404:
+        raise SpinneyError(
+            "GitHub shows no workflow runs of this repository: Actions are disabled in its "
+            "settings, or the account that gh is signed in with cannot see it. Check the "
+            "account with 'gh auth status'.",
+            "not_found",
+        )
+    return _rows(answer)
+
+
 async def _load_all(
     path: Path,
     repository: Repository,
@@ -238,7 +255,7 @@ def make_search(repository: Repository, kind: str, wanted: ItemQuery) -> str:
     return " ".join(words)
 
 
-def _make_endpoint(repository: Repository, name: str, given: dict[str, Any]) -> str:
+def _make_endpoint(repository: Repository, name: str, given: Mapping[str, Any]) -> str:
     parameters = {key: value for key, value in given.items() if value}
     encoded = urlencode({"per_page": PAGE_SIZE, **parameters}, quote_via=quote, safe=",")
     return f"{repository.endpoint}/{name}?{encoded}"
