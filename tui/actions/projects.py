@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from model.api import cloning
 from model.api.directories import Directory, list_directories
@@ -26,6 +26,7 @@ from tui.screens.project_settings import EditProject, ProjectSettings, settings_
 from tui.store.places import Place, find_project_id
 
 if TYPE_CHECKING:
+    from model.domain.hosting import MergeMethod
     from model.domain.resources import Project
 
 
@@ -191,6 +192,7 @@ async def _save_settings(
         default_branch=if_changed(wanted.branch, before.branch),
         worktrees_dir=if_changed(wanted.directory, before.directory),
         custom_system_prompt=if_changed(wanted.prompt, before.prompt),
+        landing_method=cast("MergeMethod | None", if_changed(wanted.method, before.method)),
         tracker_team_id=if_changed(wanted.tracker_team, before.tracker_team),
         tracker_api_key={"": None, "-": ""}.get(wanted.tracker_key, wanted.tracker_key),
     )

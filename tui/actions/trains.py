@@ -11,10 +11,10 @@ from model.base.text import clean_line, make_visible
 from tui.actions.landed import report_landing
 from tui.actions.problems import send_problem
 from tui.desk import Desk
-from tui.landing.choices import AFTERWARDS, read_after
 from tui.landing.train_words import count_ready
 from tui.screens.choose import Choose
 from tui.screens.dialog import Confirm, Report
+from tui.screens.landing_choices import AFTERWARDS, read_after
 
 if TYPE_CHECKING:
     from model.domain.landing import LandingDesk, Train

@@ -14,9 +14,9 @@ from textual.widgets import Static
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from tui.composer.message_area import MessageArea
-from tui.landing.choices import AFTERWARDS, METHODS, read_after
 from tui.landing.preview_words import describe_preview, list_ways_out
 from tui.screens.choose import Choice
+from tui.screens.landing_choices import AFTERWARDS, METHODS, read_after
 from tui.screens.pick import Pick
 from tui.screens.pick_field import PickField
 from tui.screens.working import Working

@@ -13,8 +13,8 @@ from textual.widgets.option_list import Option
 
 from model.base.text import clean_line
 from tui.draw.line_parts import fit, one_line
-from tui.landing.choices import METHODS
 from tui.screens.dialog import Dialog
+from tui.screens.landing_choices import METHODS
 from tui.terminal import screen_reader
 from tui.widgets.key_line import keys_line
 

@@ -16,6 +16,7 @@ from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog
+from tui.screens.landing_choices import METHODS
 from tui.screens.pick import Load, Pick
 from tui.screens.pick_field import LABEL_WIDTH, PickField
 from tui.widgets.key_line import keys_line
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from model.domain.resources import Project
 
 FROM_PREFERENCES: Final = Choice("", "as in the preferences")
+_METHODS: Final = (FROM_PREFERENCES, *METHODS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class ProjectSettings:
     branch: str
     directory: str
     prompt: str
+    method: str
+    """How a branch lands."""
     servers: tuple[str, ...] | None
     """The enabled MCP servers; `None` for those of the preferences."""
     tracker_team: str = ""
@@ -53,13 +57,14 @@ def settings_of(project: "Project") -> ProjectSettings:
         project.default_branch,
         project.worktrees_dir or "",
         project.custom_system_prompt or "",
+        project.landing_method or "",
         None if servers is None else tuple(servers),
         project.tracker_team_id or "",
     )
 
 
 class EditProject(Dialog[ProjectSettings]):
-    """Agent, provider profile, branch, directory, instructions, MCP servers, issue tracker."""
+    """Agent, provider profile, branch, landing, directory, instructions, MCP servers, tracker."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "save", show=False, priority=True),
@@ -98,6 +103,7 @@ class EditProject(Dialog[ProjectSettings]):
             PickField(
                 "Base branch", Choice(given.branch, given.branch), self._pick_branch, id="branch"
             ),
+            self._method_field(),
             Label("Worktree directory"),
             TextField(given.directory, id="directory", placeholder="in ~/spinney", compact=True),
             Label("Instructions for all agents in this project"),
@@ -123,6 +129,10 @@ class EditProject(Dialog[ProjectSettings]):
         gone = Choice(present, clean_line(present), "no longer exists")
         chosen = next((each for each in self._profiles if each.value == present), gone)
         return [PickField("Provider profile", chosen, self._pick_profile, id="provider")]
+
+    def _method_field(self) -> Widget:
+        chosen = next(each for each in _METHODS if each.value == self._given.method)
+        return PickField("Lands by", chosen, self._pick_method, steps=_METHODS, id="method")
 
     def _tracker_fields(self) -> list[Widget]:
         """The key, which is never shown, and the team of the issue tracker."""
@@ -168,6 +178,9 @@ class EditProject(Dialog[ProjectSettings]):
     def _pick_profile(self, present: str, typed: str) -> Pick:
         return Pick("Provider profile", self._profiles, present, typed=typed)
 
+    def _pick_method(self, present: str, typed: str) -> Pick:
+        return Pick("Lands by", _METHODS, present, typed=typed)
+
     def _pick_team(self, present: str, typed: str) -> Pick:
         async def load() -> Sequence[Choice]:
             return [Choice("", "none"), *await self._teams()]
@@ -209,6 +222,7 @@ class EditProject(Dialog[ProjectSettings]):
                 self.query_one("#branch", PickField).choice.value,
                 self.query_one("#directory", Input).value.strip(),
                 self.query_one("#prompt", TextArea).text.strip(),
+                self.query_one("#method", PickField).choice.value,
                 servers,
                 self.query_one("#team", PickField).choice.value,
                 self.query_one("#tracker-key", Input).value.strip(),

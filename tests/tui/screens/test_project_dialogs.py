@@ -348,6 +348,9 @@ async def test_only_changed_settings_are_saved_and_an_error_keeps_the_input(star
         assert directory.placeholder == "in ~/spinney"  # the default
         directory.value = "/nowhere"
         first.query_one("#prompt", TextArea).text = "Be brief."
+        first.query_one("#method").focus()
+        await pilot.press("right")
+        await until(pilot, lambda: first.query_one("#method", PickField).choice.value == "merge")
         first.query_one("#servers").focus()
         await pilot.press("down", "space")
         await until(pilot, lambda: first.query_one(SelectionList).selected == ["files"])
@@ -361,6 +364,7 @@ async def test_only_changed_settings_are_saved_and_an_error_keeps_the_input(star
                 "default_branch": None,
                 "worktrees_dir": "/nowhere",
                 "custom_system_prompt": "Be brief.",
+                "landing_method": "merge",
                 "tracker_team_id": None,
                 "tracker_api_key": None,
             }
