@@ -346,6 +346,10 @@ def _add_prune(prune: Parser) -> None:
         ("delete", "delete those that go, with directories and branches"),
     ):
         action.add_argument(f"--{name}", dest="action", action="store_const", const=name, help=text)
+    prune.add_argument(
+        "--delete-remote-branch", action="store_true",
+        help="with --delete: delete their branches at the remote, too; those stay deleted",
+    )  # fmt: skip
     prune.add_argument("--yes", action="store_true", help="do not ask")
     prune.add_argument("--json", action="store_true", help="print it as JSON")
 

@@ -25,6 +25,8 @@ def prune(options: Namespace) -> int:
     """Run what the command line asks for; returns the exit code, 1 if it was not confirmed or a
     worktree could not go.
     """
+    if options.delete_remote_branch and options.action != "delete":
+        options.parser.error("--delete-remote-branch: only for --delete")
     project = {} if options.project is None else {"projectId": _find_project(options.project)}
     sweep = request_here("list_sweep", withSizes=True, **project)
     reasons = {row["worktree_id"]: find_reason(row, options) for row in sweep["rows"]}
@@ -35,10 +37,13 @@ def prune(options: Namespace) -> int:
         return 0
     size = format_size(sum(row["size"] or 0 for row in going))
     question = f"{options.action.capitalize()} {count(len(going), 'worktree')} ({size})?"
+    if options.delete_remote_branch:
+        question += " Their branches at the remote are deleted, too, and stay deleted."
     if not options.yes and not confirm(options, question, options.action):
         return 1
     ids = [row["worktree_id"] for row in going]
-    swept = request_here("sweep_worktrees", worktreeIds=ids, action=options.action)
+    remote = {"deleteRemoteBranch": True} if options.delete_remote_branch else {}
+    swept = request_here("sweep_worktrees", worktreeIds=ids, action=options.action, **remote)
     if options.json:
         write_json(swept)
     else:

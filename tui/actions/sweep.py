@@ -9,6 +9,7 @@ from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.recovery import describe_recovery
 from tui.desk import Desk
+from tui.landing.delete_worktrees import DeleteWorktrees
 from tui.landing.sweep_list import describe_losses, loses_anything, total_size
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import Confirm
@@ -53,8 +54,10 @@ async def delete(screen: "SweepScreen") -> None:
     lossy = [row for row in rows if loses_anything(row)]
     question = deletion_question(desk, rows)
     agree = "delete anyway" if lossy else "delete"
-    if await desk.ask(Confirm("Delete worktrees", question, agree)):
-        await _sweep(screen, rows, "delete", force=bool(lossy))
+    dialog = DeleteWorktrees(question, agree)
+    if await desk.ask(dialog):
+        remote = dialog.with_remote
+        await _sweep(screen, rows, "delete", force=bool(lossy), delete_remote_branch=remote)
 
 
 def deletion_question(desk: Desk, rows: "Sequence[SweepRow]") -> str:
@@ -74,7 +77,12 @@ def deletion_question(desk: Desk, rows: "Sequence[SweepRow]") -> str:
 
 
 async def _sweep(
-    screen: "SweepScreen", rows: "Sequence[SweepRow]", action: "AfterLanding", *, force: bool
+    screen: "SweepScreen",
+    rows: "Sequence[SweepRow]",
+    action: "AfterLanding",
+    *,
+    force: bool,
+    delete_remote_branch: bool = False,
 ) -> None:
     desk = screen.desk
     desk.say(f"{count(len(rows), 'worktree')} …")
@@ -83,6 +91,7 @@ async def _sweep(
         worktree_ids=[row.worktree_id for row in rows],
         action=action,
         force=force,
+        delete_remote_branch=delete_remote_branch,
     )
     say_swept(desk, swept, action)
     if screen.is_attached:

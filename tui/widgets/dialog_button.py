@@ -34,6 +34,11 @@ class DialogButton(Static, can_focus=True):
         self._key = key
         self._action = action
 
+    def set_label(self, label: str) -> None:
+        """Say something else."""
+        self._label = label[:1].upper() + label[1:]
+        self.refresh(layout=True)
+
     def render(self) -> Content:
         """Render the focus mark (visible without colors), the label and the key."""
         return Content.assemble(

@@ -262,10 +262,13 @@ async def test_the_sweep_deletes_what_is_marked_and_says_first_what_is_lost(star
         await pilot.press("delete")
         await wait_for_dialog(app, pilot, Confirm)
         fake.sweep = [a_sweep_row(1, size=5)]
+        assert "Branches at the remote: stay" in screen_text(app)
+        await pilot.press("r")
+        await until(pilot, lambda: "at the remote: deleted for good" in screen_text(app))
         await pilot.press("y")
         await until(pilot, lambda: bool(fake.client.called("sweep_worktrees")))
         given = {"worktree_ids": ["w6", "w1"], "action": "delete", "force": True}
-        assert fake.client.called("sweep_worktrees") == [given]
+        assert fake.client.called("sweep_worktrees") == [{**given, "delete_remote_branch": True}]
         await until(pilot, lambda: "A session is at work in it." in screen_text(app))
         await until(pilot, lambda: len(screen.rows.items) == 1)
         assert [row.worktree_id for row in screen.chosen] == ["w1"]
