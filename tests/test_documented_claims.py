@@ -20,6 +20,7 @@ from model.cli import quick_call
 from model.client.remote import BackOff
 from model.hosting import log_end
 from model.reviewing import material
+from model.scripts import runner
 from model.store import backups, bus, store
 from server import engine
 from server.lite import sign_in
@@ -74,6 +75,7 @@ FIGURES: Final = (
     ("docs/http.md", f"at most {tool_outputs.MAX_FILE_SIZE // MIB} MiB of one result"),
     ("docs/http.md", f"{tool_outputs.MAX_TOTAL_SIZE // GIB} GiB of all results"),
     ("docs/page.md", f"each page under {test_reading.MAX_PAGE_BYTES // 1000} KB"),
+    ("docs/scripts.md", f"after {runner.TIME_LIMITS['setup'] // 60:.0f} minutes"),
     ("docs/landing.md", f"in up to {WORDS[material.MAX_PARTS]} parts"),
     ("docs/landing.md", f"its last {log_end.MAX_LINES} lines"),
 )
