@@ -112,6 +112,15 @@ async def list_open_work(
 
 
 @command
+async def get_work_text(project_id: str, kind: WorkKind, item_id: str) -> str:
+    """Return an issue, a pull request, a workflow run or an alert as Markdown: title, facts,
+    description, comments, and the end of the log of what failed.
+
+    It has at most 64,000 characters, written by others; `start_work` gives agents the same text.
+    """
+
+
+@command
 async def start_work(
     project_id: str,
     kind: WorkKind,

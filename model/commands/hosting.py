@@ -29,6 +29,7 @@ from model.hosting.forge import Forge, ItemQuery, ItemText
 from model.hosting.forges import find_forge
 from model.preferences.prompts import describe_place, write_prompt
 from model.worktrees import creation, require_project
+from model.worktrees.item_context import format_item
 from model.worktrees.item_worktrees import add_worktrees
 from model.worktrees.starting_work import (
     PROMPTS,
@@ -190,6 +191,14 @@ async def list_open_work(
         return found
 
     return await collect_open_work(workspace.store.state, load)
+
+
+@implements(api.get_work_text)
+async def get_work_text(
+    workspace: "Workspace", project_id: str, kind: WorkKind, item_id: str
+) -> str:
+    project = require_project(workspace.store.state, project_id)
+    return format_item(kind, item_id, await _fetch_text(workspace, project, kind, item_id))
 
 
 @implements(api.start_work)

@@ -66,6 +66,18 @@ async def test_the_issue_tracker_needs_a_key(client: ProjectClient, command: str
     assert "No API key of the issue tracker is set" in error
 
 
+async def test_an_item_is_read_with_its_comments(hosted: ProjectClient, fake_gh: FakeGh) -> None:
+    comments = '{"nodes": [{"author": {"login": "bob"}, "body": "Oil it."}]}'
+    item = f'{{"title": "The door squeaks", "body": "Often.", "comments": {comments}}}'
+    answer_with(fake_gh, f'{{"data": {{"repository": {{"item": {item}}}}}}}')
+    asked = {"projectId": hosted.project_id, "kind": "issue"}
+    text = await hosted.call("get_work_text", **asked, itemId="12")
+    assert text.startswith("# Issue #12: The door squeaks\n")
+    assert "Often.\n\n## Comment by bob\n\nOil it.\n" in text
+    error = await expect_error(hosted.call, "get_work_text", **asked, itemId="x")
+    assert error == "Invalid field 'itemId': must be a number"
+
+
 async def test_work_starts_from_an_issue(hosted: ProjectClient, fake_gh: FakeGh) -> None:
     item = '{"title": "The door squeaks", "body": "Often.", "state": "OPEN"}'
     answer_with(fake_gh, f'{{"data": {{"repository": {{"item": {item}}}}}}}')

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from model.api.hosting import start_work
+from model.api.hosting import get_work_text, start_work
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
@@ -20,6 +20,7 @@ from tui.transcript.targets import Target
 
 if TYPE_CHECKING:
     from model.api.hosting import StartedWork
+    from model.domain.hosting import WorkItem
     from model.domain.resources import ExecutionMode, Worktree
     from tui.hosting.work_screen import WorkActionFunction
     from tui.hosting.work_source import Entry
@@ -123,29 +124,36 @@ async def _open_started(screen: WorkScreen, started: "StartedWork") -> None:
 
 
 async def read(screen: WorkScreen) -> None:
-    """Show what is known of the item: its text, and where it is worked on."""
+    """Show the item with its comments; what the list has of it if those cannot be read."""
     desk, entry = screen.desk, screen.entry
     if entry is None or entry.item is None:
         return
     item = entry.item
     trees = ", ".join(tree.name for tree in worktrees_of(item, desk.state))
-    facts = (
-        ("by", item.author),
-        ("", describe_item(item)),
-        ("assigned to", people_of(item)),
-        ("worked on in", trees),
-    )
-    lines = [f"{name} {value}".strip() for name, value in facts if value]
-    body = getattr(item, "body", "")
-    text = "\n".join([item.title, *lines, item.url, *(["", body] if body else [])])
+    note = f"worked on in {trees}" if trees else ""
+    project_id = entry.project_id
 
     async def load() -> ReaderText:
-        return ReaderText(text)
+        try:
+            text = await desk.client.call(
+                get_work_text, project_id=project_id, kind=item.kind, item_id=item.id
+            )
+        except SpinneyError as error:
+            return ReaderText(_describe(item), f"Its comments could not be read: {error.message}")
+        return ReaderText(text, note)
 
     keys = ("o", "page")
     reader = TextReader(number_of(item), lambda: desk.palette, load, desk.host.copy, keys)
     if await desk.ask(reader) == "o":
         await browse(screen)
+
+
+def _describe(item: "WorkItem") -> str:
+    """What a list has of an item."""
+    facts = (("by", item.author), ("", describe_item(item)), ("assigned to", people_of(item)))
+    lines = [f"{name} {value}".strip() for name, value in facts if value]
+    body = getattr(item, "body", "")
+    return "\n".join([item.title, *lines, item.url, *(["", body] if body else [])])
 
 
 async def browse(screen: WorkScreen) -> None:

@@ -263,12 +263,18 @@ async def test_foreign_titles_are_no_markup_and_stay_in_their_rows(start: Start)
         )
     )
     service.answers["list_open_work"] = lambda given: OpenWork(items=[found], problems=[])
+    service.refuse("get_work_text", "rate limit")
     async with start(service) as (app, pilot):
         screen = await open_screen(app, pilot)
         assert "[red]x[/]␛[2J" in screen.work_list.render_line(0).text
         await pilot.press("f4")
         await until(pilot, lambda: isinstance(app.screen, TextReader))
         await until_shown(app, pilot, "[red]x[/]␛[2J")
+        await until_shown(app, pilot, "Its comments could not be read: rate limit")
+        await pilot.press("escape")
+        service.answers["get_work_text"] = lambda given: f"## Comment by {hostile}"
+        await pilot.press("f4")
+        await until_shown(app, pilot, "## Comment by [red]x[/]␛[2J")
         await pilot.press("escape", "enter")
         await until(pilot, lambda: isinstance(app.screen, StartWork))
         assert "enter create" in screen_text(app)
