@@ -35,6 +35,7 @@ from server.lite.page_request import Form, PageRequest
 from server.lite.request_forms import render_confirmation
 from server.lite.session import render_session
 from server.lite.turns import render_turns, run_turn_form
+from server.lite.work import WorkRoutes
 from server.lite.worktrees import render_changes, render_worktree, render_worktrees
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Lite:
             web.get(f"{WORKTREE}/changes", page(self._get_changes)),
             web.get(f"{PROJECT}/conflicts", page(self._get_conflicts)),
             *LandingRoutes(self._workspace, self._handlers).routes(),
+            *WorkRoutes(self._workspace, self._handlers).routes(),
             web.post(f"{WORKTREE}/conflict", form(self._write_about_conflict)),
             web.get(SESSION, page(self._get_session)),
             web.get(f"{SESSION}/turns", page(self._get_turns)),

@@ -83,7 +83,11 @@ async def render_worktrees(page_request: PageRequest) -> str:
         content,
         links,
         [make("h2", "New worktree"), _new_worktree(page_request, projects)] if projects else None,
-        nav(link("Archived worktrees", "/lite/worktrees?archived=1")),
+        nav(
+            link("Open work", "/lite/work"),
+            " ",
+            link("Archived worktrees", "/lite/worktrees?archived=1"),
+        ),
     )
 
 
