@@ -1,5 +1,7 @@
 """The commits of a branch since it left its base."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +13,9 @@ from model.git.run import git
 
 _MAX_COMMITS: Final = 250
 """A longer list is not useful to anyone."""
+_MAX_SUBJECT: Final = 4000
+_MAX_BODY: Final = 20_000
+"""Characters of a message that are read: making megabytes of it visible takes seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +32,7 @@ async def list_commits_since(path: Path, base: str) -> list[CommitText]:
         path, "log", "-z", "--format=%s%n%b", f"--max-count={_MAX_COMMITS}", "--no-merges",
         "--no-show-signature", "HEAD", "--not", *await resolve_base(path, base), "--",
     )  # fmt: skip
-    parts = [field.partition("\n") for field in listed.fields]
-    return [CommitText(clean_line(head), make_visible(rest).strip()) for head, _, rest in parts][
-        ::-1
-    ]
+    return await asyncio.to_thread(_parse, listed.fields)
 
 
 async def list_commits_between(
@@ -45,9 +47,15 @@ async def list_commits_between(
         path, "log", "-z", "--format=%s%n%b", f"--max-count={limit}", "--no-merges",
         "--no-show-signature", until, *start, "--", timeout=60,
     )  # fmt: skip
-    parts = [field.partition("\n") for field in listed.fields]
-    return [CommitText(clean_line(head), make_visible(rest).strip()) for head, _, rest in parts][
-        ::-1
+    return await asyncio.to_thread(_parse, listed.fields)
+
+
+def _parse(fields: Sequence[str]) -> list[CommitText]:
+    """Return commits, listed newest first as subject and body, with the oldest first."""
+    parts = (field.partition("\n") for field in reversed(fields))
+    return [
+        CommitText(clean_line(head[:_MAX_SUBJECT]), make_visible(rest[:_MAX_BODY]).strip())
+        for head, _, rest in parts
     ]
 
 
@@ -78,4 +86,4 @@ async def list_recent_subjects(path: Path, limit: int) -> list[str]:
         path, "log", "-z", "--format=%s", f"--max-count={limit}", "--no-show-signature", "HEAD",
         "--", check=False,
     )  # fmt: skip
-    return [clean_line(subject) for subject in listed.fields]
+    return [clean_line(subject[:_MAX_SUBJECT]) for subject in listed.fields]

@@ -13,6 +13,7 @@ from model.git.repositories import resolve_base
 from model.git.run import git
 
 _COMMIT_ID: Final = re.compile(r"[0-9a-f]{4,64}")
+_MAX_SUBJECT: Final = 1000
 _MAX_BODY: Final = 20_000
 """Characters of a message's body that are kept."""
 
@@ -80,7 +81,7 @@ def _parse(field: str, unpushed: set[str], own: set[str]) -> LoggedCommit:
     return LoggedCommit(
         sha=sha,
         short_sha=short,
-        subject=clean_line(subject),
+        subject=clean_line(subject[:_MAX_SUBJECT]),
         body=make_visible(body[:_MAX_BODY]).strip(),
         author=clean_line(author),
         authored_at=float(at),

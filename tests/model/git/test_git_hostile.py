@@ -10,6 +10,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.git import named_pipes
 from model.git.diff import diff
+from model.git.history import list_commits_since, list_recent_subjects
 from model.git.remotes import fetch, pull, push
 from model.git.removal import delete_branch
 from model.git.repositories import find_default_branch, find_root, list_branches, resolve_base
@@ -182,3 +183,16 @@ async def test_long_output_of_a_remote_does_not_block(
         succeeded, output = await push(with_remote.root, "origin")
     assert not succeeded
     assert "a.a.a." in output
+
+
+async def test_only_the_beginning_of_a_huge_message_is_read(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.git("checkout", "--quiet", "-b", "otter")
+    message = tmp_path / "message"
+    message.write_text("\x1b[" * 50_000 + "\n\n" + "\x1b[" * 500_000)
+    repository.git("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "-F", str(message))
+    (commit,) = await list_commits_since(repository.root, "main")
+    assert (commit.subject, commit.body) == ("␛[" * 2000, "␛[" * 10_000)
+    (newest,) = await list_recent_subjects(repository.root, 1)
+    assert newest == commit.subject
