@@ -1,6 +1,7 @@
 """The messages by which a review goes to a session."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Final
 
 from model.domain.code_reviews import Finding, HunkVerdict
@@ -56,7 +57,6 @@ def format_findings(findings: Iterable[Finding]) -> str:
 
 def _fence(text: str, language: str = "diff") -> str:
     """Return a code block; its fence is longer than any in the text."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
+    runs = (sum(1 for _ in run) for letter, run in groupby(text) if letter == "`")
+    fence = "`" * max(3, max(runs, default=0) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
