@@ -32,6 +32,10 @@ _FEW_CHECKS: Final = 12
 """Up to so many checks none are folded."""
 _MAX_COMMENT_ROWS: Final = 8
 _MAX_DESCRIPTION_ROWS: Final = 40
+_MANY_ROWS: Final = 1000
+"""Below so many rows comments are counted only: laying out all that a pull request can have, 300
+threads of 20 comments, would take seconds.
+"""
 
 _SIGNS: "Final[dict[str, tuple[str, str]]]" = {
     "failed": ("✗", "error"),
@@ -232,6 +236,10 @@ def _add_thread(page: PageWriter, thread: "ReviewThread", now: float) -> None:
     state = ", ".join(filter(None, (state, "outdated" if thread.is_outdated else "")))
     right = [Segment(state, palette.muted)]
     page.add_columns("thread", thread.id, [Segment("   ")], place_of(thread), palette.strong, right)
+    if len(page.rows) >= _MANY_ROWS:
+        hint = f"       {count(len(thread.comments), 'comment')}: enter shows all"
+        page.add("thread", thread.id, Segment(hint, palette.muted))
+        return
     for at, comment in enumerate(thread.comments):
         if at == 1 and thread.left_out:
             left_out = f"     {count(thread.left_out, 'comment')} left out"

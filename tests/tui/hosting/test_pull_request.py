@@ -97,6 +97,20 @@ async def test_failed_checks_come_first_and_passed_ones_are_folded_if_there_are_
         await until(pilot, lambda: sum(r.part == "check" for r in screen.page.items) == 500)
 
 
+async def test_of_thousands_of_comments_most_are_counted_until_their_thread_is_opened(
+    start: Start,
+) -> None:
+    comments = [a_comment("grace", "\u0301" * 8000)] * 20
+    threads = [a_thread(f"{n}.py", 1, *comments) for n in range(300)]
+    async with start(FakeService(threads=threads)) as (app, pilot):
+        screen = await open_screen(app, pilot)
+        assert len(screen.page.items) < 2000
+        go_to(screen, "thread", "t-299.py")
+        await until_shown(app, pilot, "299.py:1", "20 comments: enter shows all")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, TextReader))
+
+
 async def test_the_log_of_a_failed_check_is_shown_and_searched_and_may_go_to_a_session(
     start: Start,
 ) -> None:
