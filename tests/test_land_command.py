@@ -30,7 +30,7 @@ def commit(worktree: dict[str, Any], name: str, text: str) -> None:
     """Commit a file in a worktree, and let Spinney notice."""
     (Path(worktree["path"]) / name).write_text(text)
     git(worktree["path"], "add", name)
-    git(worktree["path"], "commit", "-m", f"Write {name}")
+    git(worktree["path"], "commit", "-m", f"Write {name}\x1b[2J")
 
 
 def test_a_worktree_lands_is_taken_back_and_several_land_as_a_train(program: Program) -> None:
@@ -53,7 +53,8 @@ def test_a_worktree_lands_is_taken_back_and_several_land_as_a_train(program: Pro
         base = git(repository, "rev-parse", "HEAD")
         name = first["name"]
 
-        asked = program.run("land", name)
+        asked = program.run("land", name, "--method", "squash")
+        assert ("Write a.txt␛[2J" in asked.stdout, "\x1b" in asked.stdout) == (True, False)
         assert "1 commit, 1 file, +1 −0" in asked.stdout
         assert f"is checked out in {repository}, which follows." in asked.stdout
         assert (asked.returncode, "--yes" in asked.stderr) == (2, True)

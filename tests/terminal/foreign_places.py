@@ -21,10 +21,17 @@ from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.domain.output import ToolOutput
 from model.domain.resources import AgentCommand, Branch, Message, TextBlock
 from model.domain.scripts import Script, ScriptRun
+from tests.terminal import foreign_landing
 from tests.tui.builders import a_session, a_worktree
 from tests.tui.fake_client import FakeClient
+from tui.diff.screen import Diff
+from tui.hosting.pull_request_screen import PullRequestScreen
 from tui.screens.pick_field import PickField
 from tui.shell.app import SpinneyApp
+from tui.widgets.row_list import RowList
+
+SEEN = "seen"
+"""Part of each text, so that a place that does not show it is found."""
 
 Open = Callable[[SpinneyApp, FakeClient, "Pilot[Any]"], Awaitable[None]]
 
@@ -51,13 +58,13 @@ def command_results(text: str) -> dict[str, Callable[[dict[str, Any]], Any]]:
         worktree_id="w1", script="run", status="failed", started_at=1.0, ended_at=2.0,
         error=text, output=text,
     )  # fmt: skip
-    proposed = OpenPullRequest(number=7, title=text, head_ref_name=text, base_ref_name=text)
+    proposed = OpenPullRequest(id="7", number=7, title=text, head_ref_name=text, base_ref_name=text)
     found: dict[str, Any] = {
         "search_messages": [hit],
         "get_project_scripts": [Script(name="run", text=text, hash="h", trusted=True)],
         "get_script_output": ran,
         "get_project_branches": [Branch(name=text, current=True)],
-        "list_issues": [OpenIssue(number=1, title=text)],
+        "list_issues": [OpenIssue(id="1", number=1, title=text)],
         "list_pull_requests": [proposed],
         "list_directories": [Directory(path=f"/{text}", holds="repository")],
         "list_worktree_files": WorktreeFileList(files=[text]),
@@ -77,7 +84,8 @@ def command_results(text: str) -> dict[str, Callable[[dict[str, Any]], Any]]:
 
     given = {name: returning(result) for name, result in found.items()}
     refusals = ("commit_changes", "git_push", "rename_worktree", "write_commit_message")
-    return given | dict.fromkeys(refusals, refused) | {"clone_project": wait_forever}
+    given |= dict.fromkeys(refusals, refused) | {"clone_project": wait_forever}
+    return given | foreign_landing.command_results(text)
 
 
 def archived_events(text: str) -> Iterator[e.Event]:
@@ -89,6 +97,12 @@ def archived_events(text: str) -> Iterator[e.Event]:
         id="q1", role="user", content=[TextBlock(text=text)], session_id="s1", timestamp=3.0
     )
     yield e.MessageQueued(session_id="s1", message=waits, status="sent")
+
+
+def is_shown(app: SpinneyApp) -> bool:
+    """Whether the text is on the screen."""
+    strips = app.screen._compositor.render_strips(app.screen.size)
+    return any(SEEN in "".join(part.text for part in strip) for strip in strips)
 
 
 def dialog_of(name: str, *keys: str) -> Open:
@@ -179,6 +193,53 @@ async def _open_tool_output(app: SpinneyApp, client: FakeClient, pilot: "Pilot[A
         await pilot.pause(0.02)
 
 
+def in_screen(name: str, *keys: str) -> Open:
+    """Return a function that opens a full screen by its action, and presses keys in it, each as
+    soon as its rows are shown.
+    """
+
+    async def open_place(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+        client.feed(foreign_landing.link_pull_request(client.state.worktrees["w1"]))
+        app.main.action_do(name)
+        while app.screen is app.main:
+            await pilot.pause(0.02)
+        for key in keys:
+            while not _is_ready(app):
+                await pilot.pause(0.02)
+            before = app.screen
+            await pilot.press(key)
+            while app.screen is before:
+                await pilot.pause(0.02)
+
+    return open_place
+
+
+def _is_ready(app: SpinneyApp) -> bool:
+    lists = app.screen.query(RowList)
+    return is_shown(app) and (not lists or any(one.items for one in lists))
+
+
+async def _open_log(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+    await in_screen("pull_request")(app, client, pilot)
+    screen = app.screen
+    assert isinstance(screen, PullRequestScreen)
+    while not screen.page.go_to(("check", "red", 0)):
+        await pilot.pause(0.02)
+    await pilot.press("enter")
+    while app.screen is screen:
+        await pilot.pause(0.02)
+
+
+async def _open_findings(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
+    await in_screen("open_diff")(app, client, pilot)
+    diff = app.screen
+    while not isinstance(diff, Diff) or not diff.view.notes:
+        await pilot.pause(0.02)
+    await pilot.press("L")
+    while app.screen is diff:
+        await pilot.pause(0.02)
+
+
 async def _show_copied(app: SpinneyApp, client: FakeClient, pilot: "Pilot[Any]") -> None:
     app.clear_notifications()
     app.copy(client.state.sessions["s1"].name)
@@ -220,6 +281,16 @@ PLACES: dict[str, Open] = {
     "an output": _open_tool_output,
     "mentions": completion("@", "s", "e"),
     "commands": completion("/", "s", "e"),
+    "the landing desk": in_screen("show_landing"),
+    "a landing": in_screen("show_landing", "l"),
+    "a train": in_screen("show_landing", "t"),
+    "the output of a check in a train": in_screen("show_landing", "t", "enter"),
+    "the sweep": in_screen("show_sweep"),
+    "a pull request": in_screen("pull_request"),
+    "the log of a check": _open_log,
+    "open work": in_screen("open_work"),
+    "an issue": in_screen("open_work", "enter"),
+    "findings of a review": _open_findings,
     "what was copied": _show_copied,
     "a notification": _send_notification,
 }

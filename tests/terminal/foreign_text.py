@@ -29,14 +29,17 @@ from model.domain.resources import (
 )
 from model.state import State
 from tests.patience import PATIENCE
-from tests.terminal.foreign_places import PLACES, archived_events, command_results
+from tests.terminal.foreign_places import (
+    PLACES,
+    SEEN,
+    archived_events,
+    command_results,
+    is_shown,
+)
 from tests.tui.builders import a_project, a_session, a_worktree
 from tests.tui.fake_client import FakeClient
 from tui.shell.app import SpinneyApp
 from tui.widgets.request_panel import RequestPanel
-
-SEEN = "seen"
-"""Part of each text, so that a place that does not show it is found."""
 
 CONTROLS = {
     "\x1b]52;c;U0lHTkFUVVJF\x07": b"\x1b]52;c;U0lH",
@@ -218,7 +221,7 @@ class Walk:
             try:
                 async with asyncio.timeout(PATIENCE):
                     await open_place(self._app, self._client, pilot)
-                    while not self._is_shown():
+                    while not is_shown(self._app):
                         await pilot.pause(0.02)
             except TimeoutError:
                 self.unseen.append(f"{name} (on {type(self._app.screen).__name__})")
@@ -227,11 +230,6 @@ class Walk:
                     break
                 await pilot.press("escape")
                 await pilot.pause(0.02)
-
-    def _is_shown(self) -> bool:
-        screen = self._app.screen
-        strips = screen._compositor.render_strips(screen.size)
-        return any(SEEN in "".join(part.text for part in strip) for strip in strips)
 
 
 def main() -> None:

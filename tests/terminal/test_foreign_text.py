@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.bench.terminal import terminal
-from tests.terminal.foreign_text import CONTROLS, MARKUP, SEEN, TEXTS
+from tests.terminal.foreign_places import SEEN
+from tests.terminal.foreign_text import CONTROLS, MARKUP, TEXTS
 
 _SEQUENCE = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\)"
