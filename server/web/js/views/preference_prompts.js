@@ -20,7 +20,7 @@ import { icon } from "../icons.js";
  */
 export function promptsField(app, change) {
   const summary = make("summary");
-  const list = make("div.prompts", make("p.hint", "loading…"));
+  const list = make("div.prompts");
   const control = make("details.wide", summary, list);
   /** @type {ReturnType<typeof promptEntry>[]} */ let entries = [];
   /** @type {Record<string, string | null>} */ let shown = {};
