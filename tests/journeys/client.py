@@ -11,7 +11,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.journeys.setup import make_configuration
+from tests.journeys.setup import SCRIPTS, make_configuration
 from tests.patience import PATIENCE
 from tests.program import FROM_SOURCE, Program
 
@@ -95,7 +95,10 @@ def program_command() -> tuple[str, ...]:
 
 
 def create_repositories(program: Program, names: tuple[str, ...]) -> list[Path]:
-    """Create repositories with a commit each, and a git identity; the last has a setup script."""
+    """Create repositories with a commit each, and a git identity.
+
+    Each has a check script, the last one a setup script, too.
+    """
     (program.home / ".gitconfig").write_text(
         "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
     )
@@ -104,7 +107,7 @@ def create_repositories(program: Program, names: tuple[str, ...]) -> list[Path]:
         folder = program.place / name
         folder.mkdir()
         (folder / "README.md").write_text(f"# {name}\n")
-        if name == names[-1]:
-            (folder / "spinney.json").write_text(make_configuration(program))
+        scripts = SCRIPTS if name == names[-1] else ("check",)
+        (folder / "spinney.json").write_text(make_configuration(program, scripts))
         repositories.append(program.make_repository(name))
     return repositories

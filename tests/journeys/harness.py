@@ -7,6 +7,7 @@ from typing import Final
 
 from tests.journeys.client import Client
 from tests.journeys.ledger import InvariantError, Ledger, World
+from tests.journeys.repositories import Repositories
 from tests.journeys.second_client import SecondClient
 from tests.program import Program
 
@@ -23,6 +24,8 @@ class Harness(ABC):
     """The second client, which receives all events."""
     world: World
     """All conversations as of the last `refresh`."""
+    repositories: Repositories
+    """The projects' repositories."""
 
     def __init__(self, ledger: Ledger, patience: float) -> None:
         self.patience = patience

@@ -23,6 +23,7 @@ from tests.journeys.harness import Harness
 from tests.journeys.ledger import MARK, Conversation, Ledger, strings
 from tests.journeys.page_proxy import PageProxy
 from tests.journeys.page_view import FIND_FAULTS, READ_PAGE, PageView
+from tests.journeys.repositories import Repositories
 from tests.journeys.second_client import WORKTREES
 from tests.page.browser import PHONE, REPORTS_VIOLATIONS, Screen, launch_options
 from tests.patience import PATIENCE
@@ -60,11 +61,12 @@ class PageHarness(Harness):
         directory = Path(tempfile.mkdtemp(prefix="journey-"))
         self._exit_stack.callback(shutil.rmtree, directory, ignore_errors=True)
         self.program = Program(directory, program_command())
-        repositories = create_repositories(self.program, tuple(WORKTREES))
+        paths = create_repositories(self.program, tuple(WORKTREES))
+        self.repositories = Repositories(self.program, paths)
         self.serving = self._exit_stack.enter_context(self.program.serving("--demo"))
         self.client = Client(self.serving.base_url, self.serving.token)
         self._exit_stack.callback(self.client.close)
-        self.second.create_sessions(self.client, repositories)
+        self.second.create_sessions(self.client, paths)
         self.proxy = PageProxy(self.serving.base_url)
         self._exit_stack.callback(self.proxy.close)
         playwright = self._exit_stack.enter_context(sync_playwright())
@@ -187,7 +189,7 @@ class PageHarness(Harness):
         def describe_problems() -> str:
             view = self.read_view()
             faults = [*self.find_problems(view), *self.page.evaluate(FIND_FAULTS)]
-            return "; ".join(faults)
+            return "; ".join(faults) or self.repositories.find_problem()
 
         self.settle(describe_problems)
 

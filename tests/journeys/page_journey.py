@@ -12,7 +12,7 @@ from playwright.sync_api import Locator
 from tests.journeys.ledger import InvariantError
 from tests.journeys.page_harness import PageHarness
 from tests.journeys.page_input import scroll
-from tests.journeys.page_turns import TurnSteps
+from tests.journeys.page_landing import LandingSteps
 from tests.patience import PATIENCE
 
 DECISIONS: Final = {
@@ -34,7 +34,7 @@ POSSIBLE_WHEN_BLANK: Final = ("come_back", "elsewhere", "reload_offline", "resiz
 """Steps that are possible after the page was loaded offline and has no content yet."""
 
 
-class PageJourney(TurnSteps):
+class PageJourney(LandingSteps):
     """Performs steps and checks the invariants after each."""
 
     def __init__(self, patience: float = PATIENCE) -> None:

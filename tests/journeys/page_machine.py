@@ -3,9 +3,11 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from tests.journeys.branch_work import BRANCH_ACTIONS, METHODS
 from tests.journeys.ledger import InvariantError
 from tests.journeys.page_harness import SCREENS
 from tests.journeys.page_journey import PageJourney
+from tests.journeys.page_landing import PLACES
 from tests.journeys.prompts import DIRECTIVES, OPENINGS
 from tests.patience import PATIENCE
 
@@ -179,6 +181,35 @@ class PageMachine(RuleBasedStateMachine):
     @rule(outcome=st.sampled_from(("success", "failure", "anyway")))
     def begin_in_setup(self, outcome: str) -> None:
         self.perform("begin_in_setup", outcome=outcome)
+
+    @rule(place=st.sampled_from(PLACES), number=NUMBERS)
+    def look_at_landing(self, place: str, number: int) -> None:
+        self.perform("look_at_landing", place=place, number=number)
+
+    @rule(
+        outcome=st.sampled_from(("cancel", "keep", "twice", "undo", "race", "dirty", "red")),
+        method=st.sampled_from(METHODS),
+        number=NUMBERS,
+        clashes=st.booleans(),
+    )
+    def land(self, outcome: str, method: str, number: int, clashes: bool) -> None:
+        self.perform("land", outcome=outcome, method=method, number=number, clashes=clashes)
+
+    @rule(number=NUMBERS)
+    def take_landing_back(self, number: int) -> None:
+        self.perform("take_landing_back", number=number)
+
+    @rule(ending=st.sampled_from(("land", "reload", "stop", "red")), number=NUMBERS)
+    def ride_train(self, ending: str, number: int) -> None:
+        self.perform("ride_train", ending=ending, number=number)
+
+    @rule(ending=st.sampled_from(("archive", "cancel")), number=NUMBERS)
+    def sweep(self, ending: str, number: int) -> None:
+        self.perform("sweep", ending=ending, number=number)
+
+    @rule(action=st.sampled_from(BRANCH_ACTIONS), number=NUMBERS)
+    def branches_elsewhere(self, action: str, number: int) -> None:
+        self.perform("branches_elsewhere", action=action, number=number)
 
     @precondition(lambda self: self.is_open)
     @rule()

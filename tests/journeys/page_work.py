@@ -5,7 +5,7 @@ from typing import Any, Final
 from tests.journeys.page_writing import WritingSteps
 from tests.journeys.prompts import DIRECTIVES, LAST_OUTPUT, RUN_COMMAND, first_output
 from tests.journeys.second_client import MAX_SESSIONS
-from tests.journeys.setup import block_setup, finish_setup
+from tests.journeys.setup import block_script, finish_script
 
 SETUP_RUNNING: Final = "Waiting for setup"
 SETUP_FAILED: Final = "Setup failed"
@@ -108,7 +108,7 @@ class WorkSteps(WritingSteps):
         """Send a message in a worktree whose setup is running, and end or bypass the setup."""
         if not self.harness.is_online or len(self.harness.world.conversations) >= MAX_SESSIONS:
             return
-        block_setup(self.harness.program)
+        block_script(self.harness.program, "setup")
         new_id = self.harness.second.create_worktree_session(
             self.harness.client, self.harness.world
         )
@@ -121,14 +121,14 @@ class WorkSteps(WritingSteps):
         self._submit()
         self._wait_in_queue(SETUP_RUNNING)
         if outcome != "anyway":
-            finish_setup(self.harness.program, succeeds=outcome == "success")
+            finish_script(self.harness.program, "setup", succeeds=outcome == "success")
         if outcome == "failure":
             self._wait_in_queue(SETUP_FAILED)
         if outcome != "success":
             self._press(self.harness.page.get_by_role("button", name="Send anyway"))
         messages = lambda: self.harness.world.conversations[new_id].messages  # noqa: E731
         self.harness.settle(lambda: "" if messages() else "the message is still waiting")
-        finish_setup(self.harness.program)
+        finish_script(self.harness.program, "setup")
 
     def _wait_in_queue(self, words: str) -> None:
         self.harness.wait_for(lambda view: words in "".join(view.queue), f"“{words}”")

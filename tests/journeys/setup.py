@@ -1,32 +1,35 @@
-"""A setup script that runs until the test ends it, with success or failure."""
+"""The scripts of the repositories, which run until the test ends them, with success or failure."""
 
 import json
-from typing import Final
+from typing import Final, Literal
 
 from tests.program import Program
 
-_RUNS: Final = "setup-runs"
-_FAILS: Final = "setup-fails"
-"""Files that control the script: it runs while the first exists, and fails if the second does."""
+Script = Literal["setup", "check"]
+SCRIPTS: Final[tuple[Script, ...]] = ("setup", "check")
 
 
-def make_configuration(program: Program) -> str:
-    """The content of a `spinney.json` with that script."""
-    runs, fails = program.place / _RUNS, program.place / _FAILS
-    script = f"while test -e {runs}; do sleep 0.05; done; test ! -e {fails}"
-    return json.dumps({"scripts": {"setup": script}})
+def make_configuration(program: Program, scripts: tuple[Script, ...]) -> str:
+    """The content of a `spinney.json` with these scripts."""
+    return json.dumps({"scripts": {script: _command(program, script) for script in scripts}})
 
 
-def block_setup(program: Program) -> None:
-    """Make the setup of the next worktree run until `finish_setup` is called."""
-    (program.place / _RUNS).touch()
+def _command(program: Program, script: Script) -> str:
+    """A command that runs while the first of two files exists, and fails if the second does."""
+    runs, fails = program.place / f"{script}-runs", program.place / f"{script}-fails"
+    return f"while test -e {runs}; do sleep 0.05; done; test ! -e {fails}"
 
 
-def finish_setup(program: Program, *, succeeds: bool = True) -> None:
-    """End the running setup script."""
-    fails = program.place / _FAILS
+def block_script(program: Program, script: Script) -> None:
+    """Make the script run until `finish_script` is called."""
+    (program.place / f"{script}-runs").touch()
+
+
+def finish_script(program: Program, script: Script, *, succeeds: bool = True) -> None:
+    """End the running script; from now on it succeeds or fails."""
+    fails = program.place / f"{script}-fails"
     if succeeds:
         fails.unlink(missing_ok=True)
     else:
         fails.touch()
-    (program.place / _RUNS).unlink(missing_ok=True)
+    (program.place / f"{script}-runs").unlink(missing_ok=True)

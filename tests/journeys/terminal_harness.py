@@ -22,6 +22,7 @@ from tests.journeys.ledger import (
     Ledger,
     strings,
 )
+from tests.journeys.repositories import Repositories
 from tests.journeys.screen import View
 from tests.journeys.second_client import WORKTREES
 from tests.journeys.terminal import Terminal
@@ -47,19 +48,20 @@ class TerminalHarness(Harness):
         """Whether a session was opened since the program started."""
         self.directory = Path(tempfile.mkdtemp(prefix="journey-"))
         self.program = Program(self.directory, program_command())
-        self._repositories = create_repositories(self.program, tuple(WORKTREES))
+        self._paths = create_repositories(self.program, tuple(WORKTREES))
+        self.repositories = Repositories(self.program, self._paths)
         began = time.monotonic()
         self._start()
         # If the start was slow, everything is.
         self.patience *= max(1.0, (time.monotonic() - began) / QUICK_SECONDS)
-        self.second.create_sessions(self.client, self._repositories)
+        self.second.create_sessions(self.client, self._paths)
         self.refresh()
 
     # Start and end ------------------------------------------------------------------------------
 
     def _start(self) -> None:
         columns, rows = self.size
-        where = str(self._repositories[0])
+        where = str(self._paths[0])
         self.terminal = Terminal(self.program, "open", "--demo", where, columns=columns, rows=rows)
         self.client = Client(*self._find_endpoint())
         self._observed = 0
@@ -146,7 +148,12 @@ class TerminalHarness(Harness):
         if not self.terminal.is_alive:
             raise InvariantError("the program in the terminal has exited")
         self.settle(
-            lambda: self.check_screen() or self.check_conversation() or self.check_lost_texts()
+            lambda: (
+                self.check_screen()
+                or self.check_conversation()
+                or self.check_lost_texts()
+                or self.repositories.find_problem()
+            )
         )
         log = self.program.data / "spinney.log"
         if log.exists() and "Traceback" in (text := log.read_text()):

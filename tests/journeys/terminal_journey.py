@@ -24,7 +24,8 @@ from tests.journeys.terminal_input import (
     TAB,
     UP,
 )
-from tests.journeys.terminal_places import ARCHIVE, PlaceSteps
+from tests.journeys.terminal_places import ARCHIVE
+from tests.journeys.terminal_review import ReviewSteps
 from tests.patience import PATIENCE
 
 NEXT_WAITING: Final = "\x00"
@@ -49,7 +50,7 @@ def _first_missing(marks: list[str], pages: list[str]) -> str:
     return ""
 
 
-class TerminalJourney(PlaceSteps):
+class TerminalJourney(ReviewSteps):
     """Performs steps and checks the invariants after each."""
 
     def __init__(self, patience: float = PATIENCE) -> None:

@@ -7,9 +7,11 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
+from tests.journeys.branch_work import BRANCH_ACTIONS, METHODS
 from tests.journeys.ledger import InvariantError
 from tests.journeys.prompts import DIRECTIVES, OPENINGS
 from tests.journeys.terminal_journey import TerminalJourney
+from tests.journeys.terminal_landing import WAYS
 from tests.patience import PATIENCE
 
 NUMBERS = st.integers(0, 5)
@@ -20,6 +22,10 @@ REACTIONS = ("talk", "talk", "talk", "stop", "decide", "leave")
 """Reactions to a request of the agent."""
 REQUEST_MODES = {"plan": "plan", "permission": "build"}
 """The mode in which the agent makes this kind of request; questions are possible in any mode."""
+
+
+DESK_KEYS = ("", "jk", "j j kG g", " \x1b[15~j ", "\x1b[15~\x1b[15~j k", " j \x1b")
+"""Keys on the landing desk that only move, mark and read again."""
 
 
 class When(Enum):
@@ -100,6 +106,25 @@ STEPS = (
     Step("type_in_conversation", When.OPEN, 2, {
         "words": st.sampled_from(OPENINGS), "burst": st.booleans(),
     }),
+    Step("look_at_landing", When.OPEN, 2, {
+        "way": st.sampled_from(WAYS), "keys": st.sampled_from(DESK_KEYS),
+    }),
+    Step("land", When.OPEN, 3, {
+        "outcome": st.sampled_from(("cancel", "burst", "keep", "undo", "race", "dirty", "red")),
+        "method": st.sampled_from(METHODS), "clashes": st.booleans(),
+    }),
+    Step("take_landing_back", When.OPEN, 1, {}),
+    Step("ride_train", When.OPEN, 1, {
+        "ending": st.sampled_from(("land", "leave", "stop", "red")), "clashes": st.booleans(),
+    }),
+    Step("sweep", When.OPEN, 1, {"ending": st.sampled_from(("archive", "refuse", "cancel"))}),
+    Step("branches_elsewhere", When.ALWAYS, 2, {
+        "action": st.sampled_from(BRANCH_ACTIONS), "number": NUMBERS,
+    }),
+    Step("give_verdicts", When.OPEN, 1, {"is_rejected": st.booleans()}),
+    Step("review_by_agent", When.OPEN, 1, {}),
+    Step("compare", When.OPEN, 1, {"number": NUMBERS}),
+    Step("ask_for_hosting", When.OPEN, 1, {"what": st.sampled_from(("work", "pull request"))}),
     Step("watch", When.OPEN, 1, {}),
     Step("stop", When.OPEN, 2, {}),
     Step("switch_mode", When.OPEN, 1, {}),
@@ -132,7 +157,10 @@ class TerminalMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def take_a_step(self, data: st.DataObject) -> None:
-        possible = [step for step in STEPS for _ in range(step.weight) if self.is_possible(step)]
+        current = self.shown  # Once: each time, the whole screen is parsed.
+        possible = [
+            step for step in STEPS if self._is_possible(step, current) for _ in range(step.weight)
+        ]
         step = data.draw(st.sampled_from(possible))
         values = data.draw(st.fixed_dictionaries(step.values))
         match step.name:
@@ -144,16 +172,16 @@ class TerminalMachine(RuleBasedStateMachine):
                 self.has_read |= name == "read_all"
                 self.perform(name, **values)
 
-    def is_possible(self, step: Step) -> bool:
+    def _is_possible(self, step: Step, current: Any) -> bool:
         match step.when:
             case When.OPEN:
-                return self.shown is not None
+                return current is not None
             case When.WAITING:
-                return self.waits
+                return current is not None and current.request is not None
             case When.QUEUED:
-                return self.shown is not None and bool(self.shown.queued)
+                return current is not None and bool(current.queued)
             case When.LONG:
-                return self.shown is not None and not self.has_read and self.shown.is_long
+                return current is not None and not self.has_read and current.is_long
         return True
 
     @property

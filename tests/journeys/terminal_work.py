@@ -6,7 +6,7 @@ from typing import Final
 from tests.journeys.ledger import Conversation
 from tests.journeys.prompts import DIRECTIVES, LAST_OUTPUT, RUN_COMMAND, first_output
 from tests.journeys.second_client import MAX_SESSIONS
-from tests.journeys.setup import block_setup, finish_setup
+from tests.journeys.setup import block_script, finish_script
 from tests.journeys.terminal_input import ENTER, ESCAPE, PALETTE, READING_SECONDS
 from tests.journeys.terminal_queue import QueueSteps
 
@@ -69,7 +69,7 @@ class WorkSteps(QueueSteps):
         """Send a message in a worktree whose setup is running, and end or stop the setup."""
         if len(self.harness.world.conversations) >= MAX_SESSIONS:
             return
-        block_setup(self.harness.program)
+        block_script(self.harness.program, "setup")
         session_id = self.harness.second.create_worktree_session(
             self.harness.client, self.harness.world
         )
@@ -84,7 +84,7 @@ class WorkSteps(QueueSteps):
         if outcome == "stopped":
             self.press(ESCAPE)
         else:
-            finish_setup(self.harness.program, succeeds=outcome == "success")
+            finish_script(self.harness.program, "setup", succeeds=outcome == "success")
         if outcome != "success":
             self._wait_for(SETUP_FAILED)
             time.sleep(READING_SECONDS)
@@ -92,7 +92,7 @@ class WorkSteps(QueueSteps):
         self.harness.settle(
             lambda: "" if self._has_messages(session_id) else "the message is still waiting"
         )
-        finish_setup(self.harness.program)
+        finish_script(self.harness.program, "setup")
 
     def open_by_name(self, conversation: Conversation) -> None:
         """Open a session by its name on the canvas."""
