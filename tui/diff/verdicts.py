@@ -43,10 +43,7 @@ async def reject(screen: Diff) -> None:
 
 
 async def undo(screen: Diff) -> None:
-    """Take the newest verdict back."""
-    if not screen.review.verdicts:
-        screen.desk.say("There is no verdict to take back here.")
-        return
+    """Take the newest verdict back, also one that is still being carried out."""
     await _take_back(screen, None)
 
 

@@ -7,6 +7,7 @@ from textual.widgets import Input
 
 from model.api.changes import FileDiff
 from model.api.code_reviews import Comparison, ReviewState
+from model.base.errors import SpinneyError
 from model.domain.changes import Side
 from model.domain.code_reviews import CodeReview, Finding, HunkVerdict, Verdict
 from model.domain.events import ReviewUpdated
@@ -70,7 +71,7 @@ class FakeReview(FakeWorktree):
             "get_review": self._state,
             "get_code_review": lambda given: self.found,
             "decide_hunk": self._decide,
-            "undo_verdict": lambda given: self.verdicts.pop(0),
+            "undo_verdict": self._undo,
             "send_verdicts": self._send,
             "run_code_review": lambda given: self._set(status="running"),
             "stop_code_review": lambda given: self._set(status="none"),
@@ -83,6 +84,11 @@ class FakeReview(FakeWorktree):
         accepted = sum(one.verdict == "accepted" for one in self.verdicts)
         progress = ReviewProgress(hunks=23, accepted=accepted, rejected=rejected)
         return ReviewState(progress=progress, verdicts=self.verdicts, viewed=[])
+
+    def _undo(self, given: dict[str, Any]) -> HunkVerdict:
+        if not self.verdicts:
+            raise SpinneyError("There is no verdict to take back here.", "not_found")
+        return self.verdicts.pop(0)
 
     def _decide(self, given: dict[str, Any]) -> HunkVerdict:
         made = a_verdict(given["verdict"], given["side"], reason=given["reason"])
@@ -173,7 +179,7 @@ async def test_verdicts_are_taken_back_and_rejections_sent(start: Start) -> None
             await until(pilot, lambda: "1 rejected to send" in top_text(screen))
             await pilot.press(key)
             await until(pilot, lambda: "rejected" not in top_text(screen))
-        known = [given["verdict_id"] for given in tree.client.called("undo_verdict")]
+        known = [given["verdict_id"] for given in tree.client.called("undo_verdict")][1:]
         assert known == ["v1", None]
         await reject(app, pilot, "No.")
         await until(pilot, lambda: "1 rejected to send" in top_text(screen))
