@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from model.base.errors import SpinneyError
 from model.domain.landing import CheckResult
-from model.domain.resources import Worktree
+from model.domain.resources import Project, Worktree
 from model.domain.scripts import ScriptRun
 from model.git.content_tree import read_content_tree
 from model.git.status import GitStatus
@@ -22,6 +22,11 @@ _STATUSES: Final[dict[str, Literal["running", "passed", "failed", "stopped"]]] =
     "failed": "failed",
     "stopped": "stopped",
 }
+
+REMOVED: Final = (
+    "This branch has no script 'check', and the project's own directory has one. Update the branch "
+    "from its base, or find out why it was taken out."
+)
 
 
 class Checks:
@@ -70,6 +75,8 @@ class Checks:
         )
         if not has_script:
             return none
+        if problem == REMOVED:
+            return none
         try:
             run = await self._scripts.outcome(worktree_id, "check")
         except SpinneyError:
@@ -87,7 +94,9 @@ class Checks:
         )
 
     def _find_script(self, worktree: Worktree) -> tuple[bool, str]:
-        """Whether there is a script; also if the file is invalid, with the reason."""
+        """Whether there is a script; also if the file is invalid or lacks what the project's own
+        directory has, with the reason: no branch lands unchecked by taking the script out.
+        """
         project = self._store.state.projects.get(worktree.project_id)
         if project is None:
             return False, ""
@@ -95,7 +104,9 @@ class Checks:
             found = read_scripts(Path(worktree.path), project)
         except SpinneyError as error:
             return True, error.message
-        return any(script.name == "check" for script in found), ""
+        if any(script.name == "check" for script in found):
+            return True, ""
+        return (True, REMOVED) if is_check_removed(worktree.path, project) else (False, "")
 
     async def _read_tree(self, worktree: Worktree) -> str:
         async with self._reading.setdefault(worktree.id, asyncio.Lock()):
@@ -107,6 +118,17 @@ class Checks:
             if status is not None:
                 self._trees[worktree.id] = status.fingerprint, tree
             return tree
+
+
+def is_check_removed(directory: str, project: Project) -> bool:
+    """Whether the project's own directory has a script `check`, for one that has none. Blocks."""
+    if Path(directory) == Path(project.path):
+        return False
+    try:
+        own = read_scripts(Path(project.path), project)
+    except SpinneyError:
+        return False
+    return any(script.name == "check" for script in own)
 
 
 def describe_check(check: CheckResult) -> str:

@@ -71,6 +71,10 @@ async def test_without_the_script_there_is_no_result(landing: Landing, event_log
     await _check(landing, event_log, made)
     (Path(made.path) / "spinney.json").unlink()
     result = await get_check_result(landing.workspace, made.id)
+    assert (result.status, result.has_script) == ("none", True)
+    assert "has no script 'check'" in result.error, "taking it out is no way around it"
+    (landing.repository.root / "spinney.json").unlink()
+    result = await get_check_result(landing.workspace, made.id)
     assert (result.status, result.has_script) == ("none", False)
     (Path(made.path) / "spinney.json").write_text("{")
     result = await get_check_result(landing.workspace, made.id)

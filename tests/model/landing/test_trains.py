@@ -93,6 +93,15 @@ async def test_of_five_branches_with_a_red_third_the_first_two_land(
     assert repository.git("rev-parse", "main") == before
 
 
+async def test_a_branch_that_takes_the_check_out_stops_the_train(landing: Landing) -> None:
+    one = await landing.branch("one")
+    landing.git(one, "rm", "--quiet", "spinney.json")
+    landing.git(one, "commit", "--quiet", "--message", "Tidy up")
+    train = await _start(landing, one)
+    assert _statuses(train) == ["failed"]
+    assert "has no script 'check'" in train.cars[0].error
+
+
 async def test_a_conflict_stops_the_train_and_is_explained(landing: Landing) -> None:
     one = await landing.branch("one", a_txt="1\n")
     two = await landing.branch("two", a_txt="2\n")
