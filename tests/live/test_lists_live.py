@@ -276,7 +276,9 @@ async def test_disabled_issues_are_not_an_empty_list(
 
 
 async def test_a_repository_without_a_remote_is_explained(
-    github: GitHub, service: ListsStub, repository: Repository
+    github: GitHub, service: ListsStub, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A person who is not signed in would be sent to do that first.
+    monkeypatch.delenv("GH_TOKEN", raising=False)
     with pytest.raises(SpinneyError, match="has no remote on GitHub"):
         await github.list_issues(repository.root, ItemQuery())

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from model.base.errors import SpinneyError
 from model.base.text import make_json_visible
 from model.git.hosts import list_hosting_remotes
-from model.hosting.github.failures import find_wait, to_error
+from model.git.repositories import list_remotes
+from model.hosting.github.failures import find_wait, no_remote_error, to_error
 from model.hosting.github.gh import gh, run_gh
 from model.hosting.program import Output
 
@@ -78,6 +79,9 @@ class RestAnswer:
 
 async def find_repository(path: Path, named: str = "") -> Repository:
     """Return the repository that `gh` finds for a working tree, or that has the given URL."""
+    if not named and "GH_REPO" not in os.environ and not await list_remotes(path):
+        # `gh` would first ask to be signed in, which does not help.
+        raise no_remote_error()
     options = [named] if named else []
     found = _parse(await gh(path, "repo", "view", *options, "--json=url"))
     url = found.get("url") if isinstance(found, dict) else None

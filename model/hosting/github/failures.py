@@ -14,11 +14,14 @@ _SIGNED_OUT_EXIT_CODE: Final = 4
 _MAX_MESSAGE: Final = 2000
 """Characters of a message that is shown as it is."""
 
+_NO_REMOTE: Final = (
+    "The repository has no remote on GitHub. Add one with 'git remote add origin <url>', then try "
+    "again."
+)
 _KNOWN_ERRORS: Final[tuple[tuple[str, str, ErrorType], ...]] = (
     (  # First: gh 2.23 adds "please use `gh auth login`" to this message.
         r"no git remotes found|none of the git remotes configured|no remotes? (?:found|configured)",
-        "The repository has no remote on GitHub. Add one with 'git remote add origin <url>', "
-        "then try again.",
+        _NO_REMOTE,
         "conflict",
     ),
     (
@@ -86,6 +89,11 @@ _KNOWN_ERRORS: Final[tuple[tuple[str, str, ErrorType], ...]] = (
     ),
 )
 """A pattern in the output, the message for it, and the type of the error; the first one applies."""
+
+
+def no_remote_error() -> SpinneyError:
+    """Return the error for a repository without any remote."""
+    return SpinneyError(_NO_REMOTE, "conflict")
 
 
 def to_error(output: str, code: int, wait: float | None = None) -> SpinneyError:

@@ -35,7 +35,7 @@ from model.hosting.github import (
     texts,
     threads,
 )
-from model.hosting.github.api import PullRequestPlace, parse_place
+from model.hosting.github.api import PullRequestPlace, find_repository, parse_place
 from model.hosting.github.lists import GitHubLists
 
 _UNSUPPORTED: Final = Unsupported()
@@ -63,7 +63,7 @@ class GitHub:
         return pull_requests.is_pull_request_url(url)
 
     async def check_access(self, path: Path) -> None:
-        await pull_requests.check_repository_access(path)
+        await find_repository(path)
 
     async def open_pull_request(
         self, path: Path, base: str, title: str, body: str, *, draft: bool

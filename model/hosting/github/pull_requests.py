@@ -28,11 +28,6 @@ _FAILURES: Final = {
 _SUCCESSES: Final = {"SUCCESS", "NEUTRAL", "SKIPPED"}
 
 
-async def check_repository_access(path: Path) -> None:
-    """Raise if gh cannot access the repository of `path`: no gh, no account, no repository."""
-    await gh(path, "repo", "view", "--json=url")
-
-
 async def open_pull_request(
     path: Path, base: str, title: str, body: str, *, draft: bool
 ) -> PullRequestLink:
