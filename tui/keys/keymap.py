@@ -27,7 +27,7 @@ FOOTER = (
 )  # fmt: skip
 """The actions in the footer, most important first."""
 
-PAGE_ACTIONS = ("write", "open_worktree_page", "clone_project")
+PAGE_ACTIONS = ("write", "open_worktree_page", "clone_project", "check")
 """Actions that only the browser page has."""
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}

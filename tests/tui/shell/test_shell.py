@@ -19,10 +19,14 @@ from tests.tui.reading import notifications
 from tests.tui.waiting import until
 from tui.actions.all import FUNCTIONS
 from tui.actions.changes import ON_DIFF_SCREEN
+from tui.actions.landing import ON_LANDING
+from tui.actions.sweep import ON_SWEEP
 from tui.canvas.screen import CANVAS
 from tui.diff.actions import DIFF
 from tui.diff.conflicts import CONFLICTS
 from tui.diff.log_actions import LOG
+from tui.hosting.pull_request_actions import PULL_REQUEST
+from tui.hosting.work_actions import WORK
 from tui.keys import keymap, overrides
 from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.problem import Problem
@@ -51,7 +55,11 @@ def test_every_action_has_a_function() -> None:
     of_canvas = {"canvas_back", "canvas_scope", *CANVAS}
     of_diff = {"diff_back", *DIFF, *ON_DIFF_SCREEN}
     of_diff |= {*CONFLICTS, *LOG, "log_push", "log_back"}
-    known = FUNCTIONS.keys() | LOCAL.keys() | of_canvas | of_diff
+    of_landing = {"landing_back", "landing_refresh", *ON_LANDING, *ON_SWEEP}
+    of_landing |= {"sweep_back", "sweep_refresh", "sweep_mark_safe", "sweep_scope"}
+    of_hosting = {"pr_back", "pr_refresh", "pr_next_part", "pr_previous_part", *PULL_REQUEST}
+    of_hosting |= {"work_back", "work_refresh", "work_next_tab", "work_previous_tab", *WORK}
+    known = FUNCTIONS.keys() | LOCAL.keys() | of_canvas | of_diff | of_landing | of_hosting
     assert {action.id for action in keymap.ACTIONS} <= known
 
 
