@@ -231,7 +231,7 @@ class Land(Working["Landing | str"]):
         self.run_worker(self._land(wish), exit_on_error=False)
 
     async def _land(self, wish: LandWish) -> None:
-        await self._work(self._work_on.land(wish))
+        await self.run_work(self._work_on.land(wish))
         self._is_landing = False
 
     def action_leave(self) -> None:

@@ -52,7 +52,7 @@ class Pick(Dialog[Choice]):
         super().__init__(title)
         self.present = present
         self._load = entries if callable(entries) else None
-        self._entries: Sequence[Choice] | None = None if callable(entries) else entries
+        self.loaded: Sequence[Choice] | None = None if callable(entries) else entries
         self._typed = typed
         self._own = own
         self._problem = ""
@@ -78,9 +78,9 @@ class Pick(Dialog[Choice]):
 
     async def _load_entries(self, load: Load) -> None:
         try:
-            self._entries = await load()
+            self.loaded = await load()
         except SpinneyError as error:
-            self._entries, self._problem = (), error.message
+            self.loaded, self._problem = (), error.message
         self._fill()
 
     @on(Input.Changed)
@@ -91,7 +91,7 @@ class Pick(Dialog[Choice]):
 
     def _fill(self) -> None:
         query = self._typed.strip()
-        matching = self.find(self._entries or (), query)
+        matching = self.find(self.loaded or (), query)
         self.shown = matching[:MOST]
         typed = self._typed.strip()
         if self._own and typed and all(entry.value != typed for entry in matching):
@@ -111,7 +111,7 @@ class Pick(Dialog[Choice]):
         return [entry for entry in entries if _matches(entry, words)]
 
     def _status(self, count: int) -> str:
-        if self._entries is None:
+        if self.loaded is None:
             return "Loading …"
         if self._problem:
             return self._problem

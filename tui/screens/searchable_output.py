@@ -22,9 +22,9 @@ class SearchableOutput(OutputView):
         """
         at, wanted = self.found, text.casefold()
         if at is None:
-            at = len(self._rows)
-        for row in range(at + 1, len(self._rows)) if step > 0 else range(at)[::-1]:
-            if wanted in self._rows[row].text.casefold():
+            at = len(self.strip_rows)
+        for row in range(at + 1, len(self.strip_rows)) if step > 0 else range(at)[::-1]:
+            if wanted in self.strip_rows[row].text.casefold():
                 self.found = row
                 middle = max(0, row - self.size.height // 2)
                 self.scroll_to(y=middle, animate=False, immediate=True)

@@ -63,7 +63,7 @@ class SearchingPick(Pick):
         self._debounce = self.set_timer(_DELAY, self._search_now)
 
     def _search_now(self) -> None:
-        query, entries = self._typed.strip(), self._entries
+        query, entries = self._typed.strip(), self.loaded
         if entries is None or not query or query == self._found[0]:
             return
         if len(entries) >= _FULL_PAGE or not super().find(entries, query):

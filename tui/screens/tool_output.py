@@ -48,7 +48,7 @@ class OutputView(ScrollView, can_focus=True):
         super().__init__(id="output")
         self._palette = palette
         self._text = ""
-        self._rows: list[Strip] = []
+        self.strip_rows: list[Strip] = []
 
     @property
     def _width(self) -> int:
@@ -72,16 +72,16 @@ class OutputView(ScrollView, can_focus=True):
 
     def on_resize(self, event: events.Resize) -> None:
         """Wrap the lines again if the width has changed."""
-        if self._rows and self._rows[0].cell_length != self._width:
+        if self.strip_rows and self.strip_rows[0].cell_length != self._width:
             self._rewrap()
 
     def _rewrap(self) -> None:
         """Wrap and draw all rows again."""
-        self._rows = []
+        self.strip_rows = []
         self._wrap(self._text)
 
     def _wrap(self, text: str) -> None:
-        self._rows += self.strips(text)
+        self.strip_rows += self.strips(text)
         self._fit_virtual_size()
 
     def strips(self, text: str) -> list[Strip]:
@@ -91,20 +91,20 @@ class OutputView(ScrollView, can_focus=True):
         return [to_strip(line, width, kind) for line in lines]
 
     def _fit_virtual_size(self) -> None:
-        self.virtual_size = Size(self._width, len(self._rows))
+        self.virtual_size = Size(self._width, len(self.strip_rows))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         """Render a row."""
         row = y + self.scroll_offset.y
-        if row < len(self._rows):
-            return self._rows[row]
+        if row < len(self.strip_rows):
+            return self.strip_rows[row]
         return to_strip([], self._width, self._palette.kind)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Request more rows before the end is reached."""
         super().watch_scroll_y(old_value, new_value)
-        if new_value + 2 * self.size.height >= len(self._rows):
+        if new_value + 2 * self.size.height >= len(self.strip_rows):
             self.post_message(self.MoreWanted())
 
 

@@ -49,9 +49,10 @@ class Working(Dialog[R]):
             return
         self.is_busy = True
         self.say(f"{message}  (esc to cancel)")
-        self.run_worker(self._work(task), exit_on_error=False)
+        self.run_worker(self.run_work(task), exit_on_error=False)
 
-    async def _work(self, task: Coroutine[Any, Any, R | None]) -> None:
+    async def run_work(self, task: Coroutine[Any, Any, R | None]) -> None:
+        """Close with the result, or show why there is none."""
         try:
             result = await task
         except SpinneyError as error:
@@ -91,8 +92,9 @@ class Progress(Working[R]):
         """The status and the key."""
         return [self.status(), Static(keys_line(("esc", "cancel")), classes="keys")]
 
-    async def _work(self, task: Coroutine[Any, Any, R | None]) -> None:
-        await super()._work(task)
+    async def run_work(self, task: Coroutine[Any, Any, R | None]) -> None:
+        """Close with the result, or show why there is none and how to leave."""
+        await super().run_work(task)
         for line in self.query(".keys").results(Static):
             line.update(keys_line(("esc", "close")))
 
