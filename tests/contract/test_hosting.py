@@ -36,24 +36,26 @@ async def test_issues_and_pull_requests_are_listed(hosted: ProjectClient, fake_g
     assert work["problems"] == []
 
 
-RUNS = "actions/runs?per_page=100&status=failure&page=1"
+ENDS = ("failure", "timed_out", "startup_failure")
+RUNS = [f"actions/runs?per_page=100&status={end}&page=1" for end in ENDS]
 ALERTS = "dependabot/alerts?per_page=100&state=open"
 ADVISORIES = "security-advisories?per_page=100&state=triage"
 
 
 @pytest.mark.parametrize(
-    ("command", "endpoint"),
+    ("command", "endpoints"),
     [
         ("list_workflow_runs", RUNS),
-        ("list_security_alerts", ALERTS),
-        ("list_advisories", ADVISORIES),
+        ("list_security_alerts", [ALERTS]),
+        ("list_advisories", [ADVISORIES]),
     ],
 )
 async def test_other_lists_say_why_they_cannot_be_read(
-    hosted: ProjectClient, fake_gh: FakeGh, command: str, endpoint: str
+    hosted: ProjectClient, fake_gh: FakeGh, command: str, endpoints: list[str]
 ) -> None:
     said = "please run: gh auth login"
-    fake_gh.set_result(f"api repos/ada/engine/{endpoint}", err=said, code=4)
+    for endpoint in endpoints:
+        fake_gh.set_result(f"api repos/ada/engine/{endpoint}", err=said, code=4)
     error = await expect_error(hosted.call, command, projectId=hosted.project_id)
     assert "gh is not signed in" in error
     error = await expect_error(hosted.call, command, projectId=hosted.project_id, page=0)
