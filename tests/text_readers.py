@@ -114,7 +114,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/git/safe_config.py: _INCLUDE_SETTING": fullmatch,
     "model/git/safe_config.py: _UPLOAD_PACK_SETTING": fullmatch,
     "model/git/ssh.py: _HOST": fullmatch,
-    "model/cli/export.py: _fenced": call,
+    "model/base/code_block.py: code_block": call,
     "model/hosting/github/failures.py: to_error": lambda to_error, text: to_error(text, 1),
     "model/git/known_hosts.py: _GH_HOST": findall,
     "model/git/known_hosts.py: _GLAB_HOST": fullmatch,

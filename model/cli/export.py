@@ -6,7 +6,6 @@ line for each project, worktree, session and message.
 
 import asyncio
 import json
-import re
 import sqlite3
 import tempfile
 import time
@@ -17,6 +16,7 @@ from typing import Final, TextIO
 
 import aiosqlite
 
+from model.base.code_block import code_block
 from model.base.errors import SpinneyError
 from model.base.paths import PRIVATE_FILE, create_private_directory, file_error, resolve_directories
 from model.domain.resources import (
@@ -183,9 +183,9 @@ def _part(block: Block) -> str:
             return "\n".join(f"> {line}" for line in block.text.splitlines())
         case ToolUseBlock():
             given = json.dumps(block.input, ensure_ascii=False, indent=1)
-            return f"▸ {block.name}\n\n{_fenced(given)}"
+            return f"▸ {block.name}\n\n{code_block(given)}"
         case ToolResultBlock():
-            return _fenced(block.content)
+            return code_block(block.content)
         case PlanBlock():
             return f"### Plan\n\n{block.text}"
         case QuestionBlock():
@@ -197,9 +197,3 @@ def _part(block: Block) -> str:
             return f"**{block.notice}**\n\n{block.text}".rstrip()
         case _:
             return ""
-
-
-def _fenced(text: str) -> str:
-    """The text in a code fence longer than any in it."""
-    longest = max((len(ticks) for ticks in re.findall(r"`{3,}", text)), default=2)
-    return f"{'`' * (longest + 1)}\n{text}\n{'`' * (longest + 1)}"

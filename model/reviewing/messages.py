@@ -1,9 +1,9 @@
 """The messages by which a review goes to a session."""
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 from typing import Final
 
+from model.base.code_block import code_block
 from model.domain.code_reviews import Finding, HunkVerdict
 
 _MAX_HUNK: Final = 4_000
@@ -36,7 +36,7 @@ def format_rejections(verdicts: Sequence[HunkVerdict]) -> str:
             parts.append(f"{place}\n{reason}")
             continue
         more = "" if len(text) == len(verdict.text) else "\n… the rest of the hunk is left out"
-        parts.append(f"{place}\n{_fence(text.rstrip() + more)}\n{reason}")
+        parts.append(f"{place}\n{code_block(text.rstrip() + more, 'diff')}\n{reason}")
     return "\n\n".join(parts)
 
 
@@ -50,13 +50,6 @@ def format_findings(findings: Iterable[Finding]) -> str:
         outdated = " (these lines have changed since)" if finding.is_outdated else ""
         text = f"`{finding.path}:{lines}`{outdated} {finding.severity}\n{finding.explanation}"
         if finding.suggestion:
-            text += f"\nSuggested instead of these lines:\n{_fence(finding.suggestion, '')}"
+            text += f"\nSuggested instead of these lines:\n{code_block(finding.suggestion)}"
         parts.append(text)
     return "\n\n".join(parts)
-
-
-def _fence(text: str, language: str = "diff") -> str:
-    """Return a code block; its fence is longer than any in the text."""
-    runs = (sum(1 for _ in run) for letter, run in groupby(text) if letter == "`")
-    fence = "`" * max(3, max(runs, default=0) + 1)
-    return f"{fence}{language}\n{text}\n{fence}"

@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from model.api.scripts import get_command_output, run_command, stop_command
+from model.base.code_block import code_block
 from model.base.errors import SpinneyError
 from tui.desk import Desk
 from tui.screens.command_output import CommandOutput, CommandWork, describe_end
@@ -47,12 +48,8 @@ def format_for_agent(command: str, run: "CommandRun") -> str:
     """The message with a command and its output."""
     output = _shorten(run.output.strip("\n"))
     lines = f"$ {command}\n{output}".rstrip()
-    fence = "```"
-    while fence in lines:
-        fence += "`"
-    return (
-        f"I ran this in the worktree:\n\n{fence}console\n{lines}\n{fence}\n\n{describe_end(run)}."
-    )
+    block = code_block(lines, "console")
+    return f"I ran this in the worktree:\n\n{block}\n\n{describe_end(run)}."
 
 
 def _shorten(text: str) -> str:
