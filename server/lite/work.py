@@ -18,7 +18,7 @@ from server.lite.page_request import Form, PageRequest, button, link, shorten
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
-_PATH: Final = "/lite/work"
+_PATH: Final = "/lite/open-work"
 _TITLE_SIZE: Final = 100
 """Bytes of a title, as HTML."""
 _NAME_LENGTH: Final = 30

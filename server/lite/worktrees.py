@@ -84,7 +84,7 @@ async def render_worktrees(page_request: PageRequest) -> str:
         links,
         [make("h2", "New worktree"), _new_worktree(page_request, projects)] if projects else None,
         nav(
-            link("Open work", "/lite/work"),
+            link("Open work", "/lite/open-work"),
             " ",
             link("Archived worktrees", "/lite/worktrees?archived=1"),
         ),
