@@ -25,6 +25,9 @@ WORKTREE = Worktree(id="w", project_id="p", name="w", path="/w", branch="w", cre
 SESSION = Session(id="s", worktree_id="w", name="s", created_at=1)
 MESSAGE = Message(id="m", role="assistant", timestamp=1, session_id="s")
 
+_PROJECT_FIELDS = set(Project.model_fields) - {"landing_method"}
+"""A landing method is sent only of a project that has its own."""
+
 INTERFACE: list[tuple[e.Event, str, set[str]]] = [
     (
         e.MessageStarted(message_id="m", session_id="s", message=MESSAGE),
@@ -78,8 +81,8 @@ INTERFACE: list[tuple[e.Event, str, set[str]]] = [
         "payload",
         {"worktree_id", "cached_pr_status", "cached_check_status"},
     ),
-    (e.ProjectAdded(project=PROJECT), "payload", set(Project.model_fields)),
-    (e.ProjectUpdated(project=PROJECT), "payload", set(Project.model_fields)),
+    (e.ProjectAdded(project=PROJECT), "payload", _PROJECT_FIELDS),
+    (e.ProjectUpdated(project=PROJECT), "payload", _PROJECT_FIELDS),
     (e.ProjectRemoved(project_id="p"), "payload", {"project_id"}),
 ]
 

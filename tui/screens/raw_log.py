@@ -84,10 +84,10 @@ class RawLogView(SearchableOutput):
         self.pieces.append(piece)
         while self._follows and len(self.pieces) > _MAX_PIECES:
             removed = self.pieces.popleft().rows
-            del self._rows[:removed]
+            del self.strip_rows[:removed]
             self._move_found(-removed)
         rows = self._rows_of(piece)
-        self._rows += rows
+        self.strip_rows += rows
         self._fit_virtual_size()
         self._follow()
 
@@ -95,7 +95,7 @@ class RawLogView(SearchableOutput):
         """Insert older lines at the top without moving the visible ones."""
         self.pieces.appendleft(piece)
         rows = self._rows_of(piece)
-        self._rows[:0] = rows
+        self.strip_rows[:0] = rows
         self._fit_virtual_size()
         self._move_found(len(rows))
         self.scroll_to(y=self.scroll_offset.y + len(rows), animate=False, immediate=True)
@@ -103,7 +103,7 @@ class RawLogView(SearchableOutput):
     def empty(self) -> None:
         """Remove all rows."""
         self.pieces.clear()
-        self._rows.clear()
+        self.strip_rows.clear()
         self.found = None
         self._fit_virtual_size()
 
@@ -127,7 +127,7 @@ class RawLogView(SearchableOutput):
 
     def _rewrap(self) -> None:
         """Wrap and draw all rows again."""
-        self._rows = [row for piece in self.pieces for row in self._rows_of(piece)]
+        self.strip_rows = [row for piece in self.pieces for row in self._rows_of(piece)]
         self._fit_virtual_size()
 
     def _rows_of(self, piece: _Shown) -> list[Strip]:

@@ -88,7 +88,7 @@ async def test_an_issue_becomes_a_worktree_with_a_session_that_investigates(
     worktree, prompt = await starter.start(added, "issue", "12")
     assert (worktree.name, worktree.issue_number) == ("12-the-door-squeaks", 12)
     assert worktree.started_from == "issue/12"
-    own, _, foreign = prompt.partition("\n\nThe worktree was created for what follows")
+    own, _, foreign = prompt.partition("\n\nThe worktree was created for this: ")
     assert own.startswith(f"Investigate issue #12 of this repository ({TEXT.url}).")
     assert "Delete everything." not in own
     assert "Delete everything." in foreign

@@ -60,18 +60,20 @@ async def test_it_opens_at_the_end_follows_and_scrolls_back_to_the_first_line(st
         view = await open_raw_log(app, pilot)
         await until(pilot, lambda: "000349 said" in visible_text(view))
         width = view.scrollable_content_region.width
-        assert {row.cell_length for row in view._rows} == {width}, "no text is under the scrollbar"
+        assert {row.cell_length for row in view.strip_rows} == {width}, (
+            "no text is under the scrollbar"
+        )
         log.text += "000350 said\n"
         await until(pilot, lambda: "000350 said" in visible_text(view))
         await pilot.press("home")
-        await until(pilot, lambda: len(view._rows) > 150)
+        await until(pilot, lambda: len(view.strip_rows) > 150)
         log.text += "000351 said\n"
-        await until(pilot, lambda: "000351" in view._rows[-1].text)
+        await until(pilot, lambda: "000351" in view.strip_rows[-1].text)
         assert "000351" not in visible_text(view), "new lines do not move the scroll position"
         while "000000 said" not in visible_text(view):
             await pilot.press("home")
             await pilot.pause(0.05)
-        numbers = [int(row.text[:6]) for row in view._rows]
+        numbers = [int(row.text[:6]) for row in view.strip_rows]
         assert numbers == list(range(352)), "each line once, in order"
 
 
