@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
+from model.base.code_block import code_block
 from model.base.errors import SpinneyError
 from model.richtext.diff_rows import MAX_ROW_LENGTH, DiffRow
 from model.richtext.diff_text import MAX_MOVED_LINES, Row, parse_diff
@@ -154,8 +155,7 @@ def format_message(comments: Iterable[Comment], lost: Collection[Comment] = ()) 
         quoted = list(comment.quoted[:_MAX_QUOTED_LINES])
         if len(comment.quoted) > _MAX_QUOTED_LINES:
             quoted.append(f"… {len(comment.quoted) - _MAX_QUOTED_LINES} more lines")
-        fence = "```" if not any("```" in line for line in quoted) else "~~~~~~"
-        code = "\n".join(quoted)
+        code = code_block("\n".join(quoted), "diff")
         suffix = " (these lines have changed since)" if comment in lost else ""
-        parts.append(f"`{comment.location}`{suffix}\n{fence}diff\n{code}\n{fence}\n{comment.text}")
+        parts.append(f"`{comment.location}`{suffix}\n{code}\n{comment.text}")
     return "\n\n".join(parts)

@@ -103,7 +103,7 @@ def test_the_lines_of_a_comment_are_found_by_their_text_near_their_old_position(
 
 def test_quoted_code_cannot_close_its_own_fence() -> None:
     said = create_comment("a.md", "unstaged", [DiffRow("+", "```", None, 1)], "Why?")
-    assert "~~~~~~diff\n+```\n~~~~~~\nWhy?" in format_message([said])
+    assert "````diff\n+```\n````\nWhy?" in format_message([said])
 
 
 def test_the_words_that_changed_are_found_and_long_lines_are_not_searched() -> None:
