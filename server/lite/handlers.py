@@ -37,6 +37,9 @@ _MAX_ANONYMOUS_FORM: Final = 1024 * 1024
 
 _RETURN_PATH: Final = re.compile(r"/lite(/[\w-]{1,64}){0,3}", re.ASCII)
 
+RenderFor = Callable[[PageRequest, str], Awaitable[str]]
+"""Renders the page of a worktree or project, by its id."""
+
 PageHandler = Callable[[web.Request, PageRequest], Awaitable[str]]
 FormHandler = Callable[[web.Request, PageRequest, Form], Awaitable[web.Response]]
 
@@ -164,6 +167,14 @@ def html_response(html: str, status: int = 200) -> web.Response:
     return web.Response(
         text=html, status=status, content_type="text/html", charset="utf-8", headers=_HEADERS
     )
+
+
+async def refuse_form(
+    page_request: PageRequest, form: Form, error: SpinneyError, render: RenderFor, shown_id: str
+) -> web.Response:
+    """Show the page of a form again, with what was typed and why it was refused."""
+    failed = replace(page_request, typed=form, problem=error.message)
+    return html_response(await render(failed, shown_id), HTTP_STATUS[error.error_type])
 
 
 def redirect(address: str) -> web.Response:

@@ -16,6 +16,7 @@ from server.lite.layout import render_page
 from server.lite.lists import make_select, paginate
 from server.lite.page_request import PageRequest, button, hidden, link, nav, shorten
 from server.lite.parts import paginate_text, query_number
+from server.lite.sweep import sweep_path
 
 METHODS: Final = {
     "merge": "merge: its commits, and one that joins them",
@@ -23,7 +24,12 @@ METHODS: Final = {
     "rebase": "rebase: its commits on top of the base",
 }
 AFTER: Final = {"keep": "keep it", "archive": "archive it", "delete": "delete it and its branch"}
-DONE: Final = {"land": "Landed.", "undo": "The landing was taken back.", "check": "The check runs."}
+DONE: Final = {
+    "land": "Landed.",
+    "undo": "The landing was taken back.",
+    "check": "The check runs.",
+    "discard": "The train was discarded.",
+}
 """What a page says after a form."""
 
 _MAX_CONFLICTS: Final = 10
@@ -44,7 +50,13 @@ async def render_desk(page_request: PageRequest, project_id: str) -> str:
     return render_page(
         page_request,
         f"Landing: {shorten(project.name)}",
-        nav(link("‹ Worktrees", "/lite/worktrees")),
+        nav(
+            link("‹ Worktrees", "/lite/worktrees"),
+            " ",
+            link("Train", train_path(project.id)),
+            " ",
+            link("Sweep", sweep_path(project.id)),
+        ),
         make("p", done, role="status") if done else None,
         table if desk.rows else make("p", "No worktree has anything to land."),
         links,
@@ -81,6 +93,11 @@ async def render_landing(page_request: PageRequest, worktree_id: str) -> str:
 def desk_path(project_id: str) -> str:
     """The address of a project's desk."""
     return f"/lite/projects/{project_id}/landing"
+
+
+def train_path(project_id: str) -> str:
+    """The address of a project's train."""
+    return f"/lite/projects/{project_id}/train"
 
 
 def landing_path(worktree_id: str) -> str:

@@ -1,7 +1,6 @@
 """The routes of `/lite` for landing and for pull requests: their pages, and their forms."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
@@ -15,11 +14,11 @@ from model.api.pull_request_acts import (
 )
 from model.api.pull_request_messages import answer_comments, fix_checks
 from model.api.scripts import run_worktree_script
-from model.base.errors import HTTP_STATUS, SpinneyError
+from model.base.errors import SpinneyError
 from model.commands.dispatch import run
 from model.domain.resources import SessionMessage
 from model.worktrees import require_project, require_worktree
-from server.lite.handlers import Handlers, html_response, redirect
+from server.lite.handlers import Handlers, RenderFor, redirect, refuse_form
 from server.lite.landing import desk_path, landing_path, render_desk, render_landing
 from server.lite.page_request import Form, PageRequest
 from server.lite.pull_request import pull_request_path, render_pull_request
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
 _WORKTREE: Final = "/lite/worktrees/{worktree_id}"
 _PROJECT: Final = "/lite/projects/{project_id}"
-
-Render = Callable[[PageRequest, str], Awaitable[str]]
 
 
 class LandingRoutes:
@@ -82,7 +79,7 @@ class LandingRoutes:
         try:
             await run(self._workspace, undo_landing, {"landingId": form.get("landing_id")})
         except SpinneyError as error:
-            return await _refuse(page_request, form, error, render_desk, project.id)
+            return await refuse_form(page_request, form, error, render_desk, project.id)
         return redirect(f"{desk_path(project.id)}?done=undo")
 
     async def _land(
@@ -102,7 +99,7 @@ class LandingRoutes:
         try:
             await run(self._workspace, land_worktree, arguments)
         except SpinneyError as error:
-            return await _refuse(page_request, form, error, render_landing, worktree.id)
+            return await refuse_form(page_request, form, error, render_landing, worktree.id)
         return redirect(f"{desk_path(worktree.project_id)}?done=land")
 
     async def _check(
@@ -114,7 +111,7 @@ class LandingRoutes:
         try:
             await run(self._workspace, run_worktree_script, arguments)
         except SpinneyError as error:
-            return await _refuse(page_request, form, error, render_landing, worktree_id)
+            return await refuse_form(page_request, form, error, render_landing, worktree_id)
         return redirect(f"{landing_path(worktree_id)}?done=check")
 
     async def _send_problem(
@@ -152,7 +149,7 @@ class LandingRoutes:
         if not form.get("sure"):
             worktree_id = request.match_info["worktree_id"]
             refusal = SpinneyError("Tick the box to confirm the merge.")
-            return await _refuse(page_request, form, refusal, render_pull_request, worktree_id)
+            return await refuse_form(page_request, form, refusal, render_pull_request, worktree_id)
         method = {"method": form.get("method")} if form.get("method") else {}
         more = {"headCommit": form.get("head_commit"), "auto": bool(form.get("auto")), **method}
         return await self._change(request, page_request, form, merge_pull_request, more)
@@ -188,7 +185,7 @@ class LandingRoutes:
         try:
             await run(self._workspace, command, {"worktreeId": worktree_id, **more})
         except SpinneyError as error:
-            return await _refuse(page_request, form, error, render_pull_request, worktree_id)
+            return await refuse_form(page_request, form, error, render_pull_request, worktree_id)
         done = request.path.rpartition("/")[2]
         return redirect(f"{pull_request_path(worktree_id)}?done={done}")
 
@@ -197,20 +194,12 @@ class LandingRoutes:
         command: Command[..., SessionMessage],
         page_request: PageRequest,
         form: Form,
-        render: Render,
+        render: RenderFor,
         worktree_id: str,
     ) -> web.Response:
         """Run a command that sends a message to a session, and lead there."""
         try:
             sent = await run(self._workspace, command, {"worktreeId": worktree_id})
         except SpinneyError as error:
-            return await _refuse(page_request, form, error, render, worktree_id)
+            return await refuse_form(page_request, form, error, render, worktree_id)
         return redirect(f"/lite/sessions/{sent.session_id}#end")
-
-
-async def _refuse(
-    page_request: PageRequest, form: Form, error: SpinneyError, render: Render, shown_id: str
-) -> web.Response:
-    """Show the page of a form again, with what was typed and why it was refused."""
-    failed = replace(page_request, typed=form, problem=error.message)
-    return html_response(await render(failed, shown_id), HTTP_STATUS[error.error_type])

@@ -34,6 +34,8 @@ from server.lite.lists import render_sessions
 from server.lite.page_request import Form, PageRequest
 from server.lite.request_forms import render_confirmation
 from server.lite.session import render_session
+from server.lite.sweep import SweepRoutes
+from server.lite.train import TrainRoutes
 from server.lite.turns import render_turns, run_turn_form
 from server.lite.work import WorkRoutes
 from server.lite.worktrees import render_changes, render_worktree, render_worktrees
@@ -71,6 +73,8 @@ class Lite:
             web.get(f"{WORKTREE}/changes", page(self._get_changes)),
             web.get(f"{PROJECT}/conflicts", page(self._get_conflicts)),
             *LandingRoutes(self._workspace, self._handlers).routes(),
+            *TrainRoutes(self._workspace, self._handlers).routes(),
+            *SweepRoutes(self._workspace, self._handlers).routes(),
             *WorkRoutes(self._workspace, self._handlers).routes(),
             web.post(f"{WORKTREE}/conflict", form(self._write_about_conflict)),
             web.get(SESSION, page(self._get_session)),

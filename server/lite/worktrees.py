@@ -28,6 +28,7 @@ from server.lite.lists import make_select, mode_options, paginate, session_list
 from server.lite.page_request import PageRequest, button, hidden, link, nav, shorten
 from server.lite.parts import paginate_text, query_number
 from server.lite.pull_request import pull_request_path
+from server.lite.sweep import SWEEP_PATH
 
 DONE: Final = {
     "commit": "Committed.",
@@ -85,6 +86,8 @@ async def render_worktrees(page_request: PageRequest) -> str:
         [make("h2", "New worktree"), _new_worktree(page_request, projects)] if projects else None,
         nav(
             link("Open work", "/lite/open-work"),
+            " ",
+            link("Sweep", SWEEP_PATH),
             " ",
             link("Archived worktrees", "/lite/worktrees?archived=1"),
         ),

@@ -69,6 +69,17 @@ class Curl:
         sent = [part for key in fields for part in ("--data-urlencode", f"{key}={fields[key]}")]
         return self(form.action, *sent)
 
+    def submit_all(
+        self, page: StrictPage, name: str, *more: tuple[str, str], tick: str = ""
+    ) -> StrictPage:
+        """Submit a form with all values of its fields, and with each checkbox named `tick`."""
+        ticked = [(tick, value) for value in page.values(tick)]
+        fields = [pair for pair in page.form(name).values if pair[0] != tick]
+        sent = [f"{key}={value}" for key, value in [*fields, *ticked, *more]]
+        return self(
+            page.form(name).action, *(part for s in sent for part in ("--data-urlencode", s))
+        )
+
     def until(self, path: str, words: str) -> StrictPage:
         """Reload the page until it contains these words."""
         pages: list[StrictPage] = []
@@ -268,6 +279,54 @@ def test_a_worktree_is_checked_landed_and_taken_back(signed_in: Curl, program: P
     status, page = curl.answer(f"/lite/worktrees/{made['id']}/land", *fields)
     assert status == 409
     assert page.has_form("land")
+
+
+def test_a_train_lands_and_the_sweep_deletes_what_it_brought_in(
+    signed_in: Curl, program: Program
+) -> None:
+    curl = signed_in
+    root = program.make_repository("delta")
+    (root / "spinney.json").write_text('{"scripts": {"check": "echo ripe && test ! -e red"}}')
+    git(root, "add", "spinney.json")
+    git(root, "commit", "--quiet", "-m", "Add a check")
+    made = [program.create_ready_worktree_named(root, name) for name in ("pears", "red")]
+    for worktree in made:
+        directory = Path(str(worktree["path"]))
+        (directory / str(worktree["name"])).write_text("two\n")
+        git(directory, "add", ".")
+        git(directory, "commit", "--quiet", "-m", f"Add {worktree['name']}")
+    program.call("trust_project_scripts", f"projectId={made[0]['project_id']}")
+    program.call("fetch_worktrees_status", f"projectId={made[0]['project_id']}")
+    desk = f"/lite/projects/{made[0]['project_id']}/landing"
+    train = curl.until(desk, "red").links()["Train"]
+
+    page = curl(train)
+    assert page.values("worktree", checked=True) == [worktree["id"] for worktree in made]
+    curl.submit_all(page, "start")
+    page = curl.until(train, "It stopped. 'main' has not been touched.")
+    assert "pears ready, check passed" in page.text and "left out" not in page.text
+    assert "ripe" in curl(page.links()["check failed"]).text
+    assert git(root, "log", "-1", "--format=%s") == "Add a check\n"
+    assert "Landed." in curl.submit(page, "land", after="keep").text
+    assert git(root, "log", "-1", "--format=%s", "--no-merges") == "Add pears\n"
+    assert "It landed on 'main'." in curl(train).text
+    assert "The train was discarded." in curl.submit(curl(train), "discard").text
+    assert curl(train).values("worktree", checked=True) == [made[1]["id"]]
+
+    sweep = curl(desk).links()["Sweep"]
+    page = curl(curl(sweep).links()["Measure their sizes"])
+    assert re.search(r"pears \d+ kB · used now · merged", page.text), page.text
+    page = curl.submit_all(page, "sweep", ("action", "delete"), tick="worktree")
+    assert "red 1 commit that nothing else has" in page.text
+    assert len(curl(sweep).values("worktree")) == 2
+    page = curl.submit_all(page, "sweep")
+    assert "Done with 1 of 2 worktrees" in page.text
+    assert curl(sweep).values("worktree") == [made[1]["id"]]
+    assert (
+        "pears"
+        in curl.submit(page, "worktrees", recovery=page.form("worktrees").buttons[0][1]).text
+    )
+    assert len(curl(sweep).values("worktree")) == 2
 
 
 def test_the_sessions_of_a_removed_project_are_brought_back(

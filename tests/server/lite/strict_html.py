@@ -76,6 +76,8 @@ class Form:
 
     action: str
     fields: dict[str, str] = field(default_factory=dict)
+    values: list[tuple[str, str]] = field(default_factory=list)
+    """Of all its fields; a name can have several."""
     buttons: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -150,6 +152,7 @@ class StrictPage(HTMLParser):
                 pass
             case "input" | "textarea" if name and self.forms:
                 self.forms[-1].fields[name] = value
+                self.forms[-1].values.append((name, value))
                 self._field = name
             case "textarea":
                 self._field = None
@@ -157,6 +160,7 @@ class StrictPage(HTMLParser):
                 self._field = name
             case "option" if "selected" in attributes:
                 self.forms[-1].fields[self._field or ""] = value
+                self.forms[-1].values.append((self._field or "", value))
             case "button":
                 self.forms[-1].buttons.append((name or "", value))
             case _:
@@ -165,6 +169,14 @@ class StrictPage(HTMLParser):
     def all(self, name: str) -> list[dict[str, str | None]]:
         """The attributes of every element of this name."""
         return [attributes for tag, attributes in self.elements if tag == name]
+
+    def values(self, name: str, *, checked: bool = False) -> list[str]:
+        """The values of all fields of a name; with `checked` of those that are."""
+        return [
+            found.get("value") or ""
+            for found in self.all("input")
+            if found.get("name") == name and (not checked or "checked" in found)
+        ]
 
     def links(self) -> dict[str, str]:
         """The address of each link by its text."""
