@@ -49,15 +49,13 @@ def _read_gitlab_hosts(environ: Mapping[str, str]) -> Iterator[str]:
         yield from _find_glab_hosts(_read(Path(folder) / "config.yml"))
         return
     home = Path(environ.get("HOME", ""))
-    # glab reads the first that exists.
+    # glab reads one of them; which one, if several exist, depends on its version.
     for folders in (
         home / ".config",
         _config_home(environ),
         home / "Library" / "Application Support",
     ):
-        if text := _read(folders / "glab-cli" / "config.yml"):
-            yield from _find_glab_hosts(text)
-            return
+        yield from _find_glab_hosts(_read(folders / "glab-cli" / "config.yml"))
 
 
 def _find_glab_hosts(text: str) -> Iterator[str]:

@@ -148,7 +148,8 @@ class GitLabStub:
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = json.loads(await request.text() or "null")
-        path = request.rel_url.raw_path.removeprefix("/api/v4/").removeprefix("/api/")
+        # glab 1.53 asks `/api/graphql/`.
+        path = request.rel_url.raw_path.removeprefix("/api/v4/").removeprefix("/api/").rstrip("/")
         for prefix in (f"projects/{self.path}", "projects/1"):
             if path == prefix or path.startswith(f"{prefix}/"):
                 path = ":p" + path.removeprefix(prefix)

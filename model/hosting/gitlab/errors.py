@@ -63,13 +63,23 @@ def to_error(project: Project, answer: Answer, missing: str = "") -> SpinneyErro
             )
         case status:
             kind: ErrorType = "invalid_request" if status == 400 else "conflict"
-            return SpinneyError(f"GitLab refused: {said or f'HTTP {status}'}", kind)
+            if answer.body.strip():
+                return SpinneyError(f"GitLab refused: {said or f'HTTP {status}'}", kind)
+            # glab 1.53 drops a body whose message is a list, or texts by field.
+            return SpinneyError(
+                f"GitLab refused (HTTP {status}), and this version of glab does not show the "
+                "reason. Update glab, then try again.",
+                kind,
+            )
 
 
 def to_failure(project: Project, found: Output) -> SpinneyError:
     """Return the error for a run of the program without an answer."""
     said = clean_line((found.err.strip() or found.out.strip())[:_MAX_MESSAGE])
-    lowered = said.lower()
+    if "failed to read configuration" in said:
+        return SpinneyError(f"glab cannot be used: {said}", "backend_unavailable")
+    # What is before it is a URL, in which any word may be.
+    lowered = said.lower().rpartition('": ')[2]
     if any(word in lowered for word in _UNTRUSTED):
         return SpinneyError(
             f"The certificate of {project.host} is not trusted. Name the file of its authority "

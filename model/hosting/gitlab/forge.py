@@ -82,7 +82,7 @@ class GitLab:
         return await merge_requests.find_open_merge_request(path, branch, owners)
 
     async def fetch_head(self, path: Path, number: int) -> PullRequestHead:
-        return await merge_requests.fetch_head(path, number)
+        return await merge_requests.fetch_head(await projects.find_project(path), number)
 
     async def fetch_link(self, path: Path, number: int) -> PullRequestLink:
         return await merge_requests.fetch_link(await projects.find_project(path), number)

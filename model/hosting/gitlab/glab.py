@@ -31,9 +31,9 @@ PROGRAM: Final = HostingProgram(
         "GLAB_SEND_TELEMETRY": "false",
         "GLAB_PAGER": "cat",
         "GLAB_DEBUG_HTTP": "false",
-        "DEBUG": "false",
     },
-    removed=frozenset({"NO_PROMPT", "GITLAB_REPO", "GITLAB_GROUP"}),
+    # Any value of DEBUG, also `false`, makes glab 1.53 write its calls of git to its errors.
+    removed=frozenset({"DEBUG", "NO_PROMPT", "GITLAB_REPO", "GITLAB_GROUP"}),
 )
 
 _DOWNLOAD_TIMEOUT: Final = 300.0

@@ -10,7 +10,8 @@ from model.hosting.forge import ItemQuery, ItemText
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.fields import MAX_BODY, MAX_COMMENT, get_labels, get_names, get_state
 from model.hosting.gitlab.glab import get_object, get_page
-from model.hosting.gitlab.pipelines import fetch_run
+from model.hosting.gitlab.merge_requests import fetch_head
+from model.hosting.gitlab.pipelines import fetch_run, find_merge_request
 from model.hosting.gitlab.projects import find_project
 from model.hosting.gitlab.vulnerabilities import fetch_vulnerability_text
 
@@ -136,9 +137,15 @@ async def fetch_text(path: Path, kind: WorkKind, item_id: str) -> ItemText:
 
 async def _fetch_run_text(project: Project, number: int, missing: str) -> ItemText:
     pipeline, jobs, log = await fetch_run(project, number, missing)
+    branch, fork = get_line(pipeline, "ref"), ""
+    if merge_request := find_merge_request(branch):
+        head = await fetch_head(project, merge_request)
+        branch = head.branch
+        fork = f"{head.owner}/{head.repository}" if head.is_from_fork else ""
     facts = [
         ("state", get_line(pipeline, "status")),
-        ("branch", get_line(pipeline, "ref")),
+        ("branch", branch),
+        ("fork", fork),
         ("commit", get_line(pipeline, "sha")),
         ("source", get_line(pipeline, "source")),
         ("checks", ", ".join(get_line(job, "name") for job in jobs[:20])),

@@ -26,7 +26,6 @@ MISSING: Final = (
 )
 _DRAFT: Final = re.compile(r"(?:(?:\[draft\]|\(draft\)|draft:|\[wip\]|wip:)\s*)+", re.IGNORECASE)
 _QUICK_ACTION: Final = re.compile(r"^(?=/[a-z_]+(?:[ \t\r]|$))", re.MULTILINE | re.IGNORECASE)
-_NUMBER: Final = re.compile(r"!(\d{1,9})\b")
 _PIPELINES: Final[dict[str, CheckStatus]] = {
     "success": "success",
     "skipped": "success",
@@ -60,10 +59,12 @@ async def open_merge_request(
     answer = await request(source, "POST", endpoint, body=fields, accept=(400, 409, 422))
     if answer.status < 400:
         return parse_link(answer.parse(dict))
-    said = get_message(answer)
-    if "already exists" in said and (number := _NUMBER.search(said)):
-        return await fetch_link(target, int(number[1]))
-    if "target branch" in said.lower() or "target_branch" in said:
+    # The reason is looked up, because not every version of glab passes it on.
+    if answer.status == 409:
+        owners = (source.path.rpartition("/")[0],)
+        if found := await _find_open(target, branch, owners, ("target_branch", base)):
+            return found
+    if not await _has_branch(target, base):
         raise SpinneyError(
             f"'{base}' is not a branch on GitLab, so nothing can be merged into it. Push it first.",
             "conflict",
@@ -71,12 +72,26 @@ async def open_merge_request(
     raise to_error(source, answer)
 
 
+async def _has_branch(project: Project, branch: str) -> bool:
+    answer = await request(project, "GET", _branch_endpoint(project, branch), accept=(404,))
+    return answer.status != 404
+
+
+def _branch_endpoint(project: Project, branch: str) -> str:
+    return f"{project.endpoint}/repository/branches/{quote(branch, safe='')}"
+
+
 async def find_open_merge_request(
     path: Path, branch: str, owners: Collection[str]
 ) -> PullRequestLink | None:
     """Return the newest open merge request for `branch` in a project of one of the owners."""
-    project = await find_project(path)
-    query = (("state", "opened"), ("source_branch", branch), ("scope", "all"))
+    return await _find_open(await find_project(path), branch, owners)
+
+
+async def _find_open(
+    project: Project, branch: str, owners: Collection[str], *further: tuple[str, str]
+) -> PullRequestLink | None:
+    query = (("state", "opened"), ("source_branch", branch), ("scope", "all"), *further)
     accepted = {owner.casefold() for owner in owners}
     for row in (await get_page(project, f"{project.endpoint}/merge_requests", query, 1))[:30]:
         owner = await _find_owner(project, row)
@@ -99,9 +114,8 @@ async def _fetch_source(project: Project, source_id: int) -> Any:
     return answer.parse(dict) if answer.status < 400 else None
 
 
-async def fetch_head(path: Path, number: int) -> PullRequestHead:
+async def fetch_head(project: Project, number: int) -> PullRequestHead:
     """Return the branch that a merge request proposes, and its project."""
-    project = await find_project(path)
     row = await fetch(project, number)
     source = get_number(row, "source_project_id")
     is_from_fork = source != get_number(row, "target_project_id")
@@ -260,7 +274,6 @@ async def _request_again(project: Project, number: int, user_id: int) -> None:
 async def delete_branch(path: Path, branch: str) -> None:
     """Delete a branch where it was pushed to; does nothing if it does not exist."""
     project = await find_source(path, branch)
-    endpoint = f"{project.endpoint}/repository/branches/{quote(branch, safe='')}"
-    answer = await request(project, "DELETE", endpoint, accept=(404,))
+    answer = await request(project, "DELETE", _branch_endpoint(project, branch), accept=(404,))
     if answer.status == 404 and "Project" in get_message(answer):
         raise to_error(project, answer)

@@ -138,8 +138,9 @@ async def _explain_refusal(project: Project, number: int, answer: Answer) -> Spi
     if answer.status == 401:
         merge_request = {**merge_request, "detailed_merge_status": "mergeable"}
         return SpinneyError(describe_obstacle(merge_request), "forbidden")
-    obstacle = describe_obstacle(merge_request)
-    return SpinneyError(obstacle or f"GitLab refused: {said}", "conflict")
+    if obstacle := describe_obstacle(merge_request):
+        return SpinneyError(obstacle, "conflict")
+    return to_error(project, answer)
 
 
 async def cancel_auto_merge(path: Path, merge_request: int | str) -> None:

@@ -15,6 +15,7 @@ from model.hosting.log_end import LogEnd, LogLine
 
 _MAX_PAGES: Final = 10
 _JOB: Final = re.compile(r"(\d{1,18})/(\d{1,18})")
+_MERGE_REQUEST: Final = re.compile(r"refs/merge-requests/(\d{1,9})/\w{1,9}")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]{8,20}Z \w\w[OE][+ ]")
 _ERASE: Final = "\r\x1b[0K"
 """Ends the mark of a section, so that no terminal shows it."""
@@ -129,7 +130,8 @@ async def list_pipelines(path: Path, *, failed: bool, branch: str, page: int) ->
 
 
 def _to_run(row: Any) -> WorkflowRun:
-    number = get_number(row, "id")
+    number, ref = get_number(row, "id"), get_line(row, "ref")
+    merge_request = find_merge_request(ref)
     source = get_line(row, "source").replace("_", " ")
     return WorkflowRun(
         id=str(number),
@@ -138,10 +140,16 @@ def _to_run(row: Any) -> WorkflowRun:
         url=get_line(row, "web_url"),
         updated_at=get_time(row, "updated_at"),
         workflow=source or "pipeline",
-        branch=get_line(row, "ref"),
+        branch=f"!{merge_request}" if merge_request else ref,
         commit=get_line(row, "sha"),
         number=get_number(row, "iid") or 0,
     )
+
+
+def find_merge_request(ref: str) -> int | None:
+    """Return the merge request whose pipeline has this ref, which is then the name of no branch."""
+    found = _MERGE_REQUEST.fullmatch(ref)
+    return int(found[1]) if found else None
 
 
 async def fetch_run(project: Project, number: int, missing: str) -> tuple[Any, list[Any], str]:

@@ -135,6 +135,10 @@ def test_the_configuration_of_glab_is_found_where_glab_searches(tmp_path: Path) 
     (folder / "config.yml").write_text("hosts:\n  code.corp.example:\n    token: y\n")
     environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "settings")}
     assert "code.corp.example" in read_known_hosts(environ)
+    other = tmp_path / ".config" / "glab-cli"
+    other.mkdir(parents=True)
+    (other / "config.yml").write_text("hosts:\n  git.corp.example:\n    token: y\n")
+    assert {"code.corp.example", "git.corp.example"} <= read_known_hosts(environ).keys()
 
 
 async def test_a_shortened_url_is_expanded_as_by_git(repository: Repository) -> None:

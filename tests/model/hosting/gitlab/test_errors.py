@@ -1,5 +1,6 @@
 """What goes wrong with `glab` and GitLab, each with its sentence and the next step."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,10 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.hosting.forge import ItemQuery
-from model.hosting.gitlab.answers import Project
-from model.hosting.gitlab.errors import describe, to_failure
+from model.hosting.gitlab.answers import Answer, Project
+from model.hosting.gitlab.errors import describe, to_error, to_failure
 from model.hosting.gitlab.forge import GitLab
+from model.hosting.gitlab.glab import PROGRAM
 from model.hosting.program import Output
 from tests.live.gitlab_stub import GitLabStub
 from tests.model.git.repository import Repository
@@ -29,8 +31,7 @@ PROJECT = Project(Path(), "git.corp.example", "group/engine")
         (429, "Too many", "rate limit for this account is exceeded", "rate_limit_error"),
         (502, "Bad", r"has a problem at the moment \(see https://status", "backend_unavailable"),
         (405, "Non GET methods are not allowed for moved projects", "has moved", "conflict"),
-        (422, {"base": ["a", "b"], "title": ["is long"]}, "refused: a; b; title is long",
-         "conflict"),
+        (422, {"base": ["a", "b"]}, "this version of glab does not show the reason", "conflict"),
         (400, "title is missing\x1b[31m", "GitLab refused: title is missing␛", "invalid_request"),
         (418, None, "GitLab refused: HTTP 418", "conflict"),
     ],
@@ -48,7 +49,8 @@ async def test_errors_of_the_service_are_explained(
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ('Get "https://x/": dial tcp: lookup x: no such host', "cannot be reached"),
+        ('Get "https://x/login": dial tcp: lookup x: no such host', "cannot be reached"),
+        ('Get "https://x/eof": unsupported protocol scheme', 'Get "https://x/eof": unsupp'),
         ("context deadline exceeded", "cannot be reached"),
         ("tls: failed to verify certificate: x509: unknown authority", "ca_cert FILE --host git"),
         ("no authentication source is provided. Login first", "glab auth login --hostname git"),
@@ -61,7 +63,9 @@ def test_errors_of_the_program_are_explained(said: str, sentence: str) -> None:
         raise to_failure(PROJECT, Output("", said, 2))
 
 
-def test_a_deep_message_is_cut() -> None:
+def test_a_message_by_field_is_one_line_and_a_deep_one_is_cut() -> None:
+    body = json.dumps({"message": {"base": ["a", "b"], "title": ["is long"]}})
+    assert to_error(PROJECT, Answer(422, body)).message == "GitLab refused: a; b; title is long"
     message: Any = "end"
     for _ in range(900):
         message = [message]
@@ -110,5 +114,16 @@ async def test_an_inherited_setting_does_not_disturb_the_answers(
     service: GitLabStub, root: Path, forge: GitLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROMPT", "1")
+    monkeypatch.setenv("DEBUG", "1")
     await forge.check_access(root)
     assert [each.path for each in service.asked] == [":p"]
+    found = await PROGRAM.run(root, ("api", "x", "--hostname=gitlab.com"))
+    assert found.err == "glab: 404 Not found (HTTP 404)\n"
+
+
+async def test_a_configuration_that_glab_refuses_is_named(
+    service: GitLabStub, root: Path, forge: GitLab, tmp_path: Path
+) -> None:
+    (tmp_path / "glab settings" / "config.yml").chmod(0o644)
+    with pytest.raises(SpinneyError, match=r"cannot be used: failed to read .*`chmod 600 /.*yml`"):
+        await forge.check_access(root)

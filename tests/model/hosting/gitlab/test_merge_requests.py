@@ -55,7 +55,11 @@ async def test_the_open_merge_request_of_the_branch_is_returned(
 ) -> None:
     said = ["Another open merge request already exists for this source branch: !7"]
     service.answers["POST :p/merge_requests"] = (409, {"message": said})
-    service.set_merge_request()
+    service.answers["GET :p/merge_requests"] = [
+        merge_request(9, source_project_id=2),
+        merge_request(),
+    ]
+    service.answers["GET projects/2"] = {"path": "engine", "namespace": {"full_path": "bob"}}
     assert await forge.open_pull_request(root, "main", "Otters", "", draft=False) == LINK
 
 
@@ -63,6 +67,9 @@ async def test_a_missing_base_is_explained(service: GitLabStub, root: Path, forg
     refusal = {"message": {"target_branch": ["does not exist"]}}
     service.answers["POST :p/merge_requests"] = (400, refusal)
     with pytest.raises(SpinneyError, match="'main' is not a branch on GitLab"):
+        await forge.open_pull_request(root, "main", "Otters", "", draft=False)
+    service.answers["GET :p/repository/branches/main"] = {"name": "main"}
+    with pytest.raises(SpinneyError, match=r"GitLab refused \(HTTP 400\)"):
         await forge.open_pull_request(root, "main", "Otters", "", draft=False)
 
 
