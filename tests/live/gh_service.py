@@ -48,6 +48,6 @@ def find_gh() -> Path:
         if shutil.which(program) is None:
             pytest.skip(f"needs {program}")
     version = subprocess.run(["gh", "--version"], capture_output=True, text=True, timeout=30)
-    if not version.stdout.startswith("gh version 2.23."):
-        pytest.skip(f"the stub supports gh 2.23, and this is {version.stdout[:30]!r}")
+    if not version.stdout.startswith(("gh version 2.23.", "gh version 2.46.")):
+        pytest.skip(f"the stub supports gh 2.23 and 2.46, and this is {version.stdout[:30]!r}")
     return Path(shutil.which("gh") or "gh")

@@ -1,5 +1,5 @@
-"""A stub of GitHub: the part of its GraphQL and REST APIs that `gh` 2.23 uses, on loopback behind a
-proxy, with a self-signed certificate.
+"""A stub of GitHub: the part of its GraphQL and REST APIs that `gh` uses, on loopback behind a
+proxy, with a self-signed certificate. It is tested with `gh` 2.23 and 2.46.
 
 `HTTPS_PROXY` and `SSL_CERT_FILE` direct `gh` here; the proxy connects every host name to the stub,
 so there are no DNS lookups and no traffic leaves the machine.
