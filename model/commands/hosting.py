@@ -63,11 +63,10 @@ async def list_issues(
     refresh: bool = False,
 ) -> list[OpenIssue]:
     query = make_query(search, state, labels, assignee, page)
-
-    async def load(forge: Forge, path: Path) -> list[OpenIssue]:
-        return await forge.list_issues(path, query)
-
-    return await _list(workspace, project_id, "issue", query, load, refresh=refresh)
+    return await _list(
+        workspace, project_id, "issue", query, refresh,
+        lambda forge, path: forge.list_issues(path, query),
+    )  # fmt: skip
 
 
 @implements(api.list_pull_requests)
@@ -82,11 +81,10 @@ async def list_pull_requests(
     refresh: bool = False,
 ) -> list[OpenPullRequest]:
     query = make_query(search, state, labels, assignee, page)
-
-    async def load(forge: Forge, path: Path) -> list[OpenPullRequest]:
-        return await forge.list_pull_requests(path, query)
-
-    return await _list(workspace, project_id, "pull_request", query, load, refresh=refresh)
+    return await _list(
+        workspace, project_id, "pull_request", query, refresh,
+        lambda forge, path: forge.list_pull_requests(path, query),
+    )  # fmt: skip
 
 
 @implements(api.list_workflow_runs)
@@ -99,14 +97,12 @@ async def list_workflow_runs(
     refresh: bool = False,
 ) -> list[WorkflowRun]:
     _check_page(page)
-
-    async def load(forge: Forge, path: Path) -> list[WorkflowRun]:
-        return await forge.list_workflow_runs(
+    return await _list(
+        workspace, project_id, "workflow_run", (state, branch, page), refresh,
+        lambda forge, path: forge.list_workflow_runs(
             path, failed=state == "failed", branch=branch, page=page
-        )
-
-    key = state, branch, page
-    return await _list(workspace, project_id, "workflow_run", key, load, refresh=refresh)
+        ),
+    )  # fmt: skip
 
 
 @implements(api.list_security_alerts)
@@ -118,12 +114,10 @@ async def list_security_alerts(
     refresh: bool = False,
 ) -> list[SecurityAlert]:
     _check_page(page)
-
-    async def load(forge: Forge, path: Path) -> list[SecurityAlert]:
-        return await forge.list_security_alerts(path, state, page)
-
-    key = state, page
-    return await _list(workspace, project_id, "security_alert", key, load, refresh=refresh)
+    return await _list(
+        workspace, project_id, "security_alert", (state, page), refresh,
+        lambda forge, path: forge.list_security_alerts(path, state, page),
+    )  # fmt: skip
 
 
 @implements(api.list_advisories)
@@ -135,12 +129,10 @@ async def list_advisories(
     refresh: bool = False,
 ) -> list[Advisory]:
     _check_page(page)
-
-    async def load(forge: Forge, path: Path) -> list[Advisory]:
-        return await forge.list_advisories(path, state, page)
-
-    key = state, page
-    return await _list(workspace, project_id, "advisory", key, load, refresh=refresh)
+    return await _list(
+        workspace, project_id, "advisory", (state, page), refresh,
+        lambda forge, path: forge.list_advisories(path, state, page),
+    )  # fmt: skip
 
 
 @implements(api.list_tracker_issues)
@@ -247,9 +239,8 @@ async def _list(
     project_id: str,
     kind: WorkKind,
     key: object,
-    load: Callable[[Forge, Path], Awaitable[list[T]]],
-    *,
     refresh: bool,
+    load: Callable[[Forge, Path], Awaitable[list[T]]],
 ) -> list[T]:
     """Return a list of the project's hosting service, with the worktrees of each item."""
     path = Path(require_project(workspace.store.state, project_id).path)

@@ -15,6 +15,7 @@ from model.hosting.forge import (
     PullRequestStatus,
 )
 from model.hosting.github.gh import gh
+from model.hosting.github.merging import parse_phase
 
 _LINK: Final = re.compile(r"https?://[^\s/]+/[^\s/]+/[^\s/]+/pull/(\d+)")
 _STATUS_FIELDS: Final = "state,isDraft,reviewDecision,reviewRequests,latestReviews"
@@ -147,17 +148,12 @@ def _parse_link(fields: Mapping[str, Any]) -> PullRequestLink:
 
 
 def _parse_status(fields: Mapping[str, Any]) -> PullRequestStatus:
-    match fields.get("state"):
-        case "MERGED":
-            return "merged"
-        case "CLOSED":
-            return "closed"
-    if fields.get("isDraft"):
-        return "draft"
-    reviewed = fields.get("reviewDecision") in ("APPROVED", "CHANGES_REQUESTED")
-    if reviewed or fields.get("reviewRequests") or fields.get("latestReviews"):
-        return "review"
-    return "open"
+    match parse_phase(fields):
+        case "merged" | "closed" | "draft" as status:
+            return status
+        case "approved" | "changes_requested":
+            return "review"
+    return "review" if fields.get("reviewRequests") or fields.get("latestReviews") else "open"
 
 
 def _combine_checks(rollup: Sequence[Mapping[str, Any]]) -> CheckStatus | None:
