@@ -185,8 +185,8 @@ class Desk(Protocol):
     def start(self, work: Coroutine[Any, Any, None]) -> None:
         """Run in the background; errors become notifications."""
 
-    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
-        """Run an action, unless it is still running for the same subject."""
+    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> bool:
+        """Run an action, unless it still runs for the same subject; return whether it began."""
 
     def perform(self, action_id: str) -> None:
         """Run an action of the key map by its id."""

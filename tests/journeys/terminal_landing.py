@@ -124,7 +124,7 @@ class LandingSteps(PlaceSteps):
         if ending == "leave":
             self.press(ESCAPE)
             self._await_no_overlay()
-            self.press(f"/train{ENTER}")
+            self._open_train()
             self.harness.wait_for(lambda view: has(view, "Train of"), "the train again")
         if ending == "stop":
             self.press("x")
@@ -275,23 +275,32 @@ class LandingSteps(PlaceSteps):
     def _start_train(self, worktree: dict[str, Any]) -> None:
         """Put a train together from what is suggested, after discarding one that is there."""
         self.focus_box()
-        self.press(f"/train{ENTER}")
-        self._await_overlay("Train")
+        self._open_train()
         if not has(self.harness.view, "take in or out"):
             self._discard_train(worktree)
             self._await_no_overlay()
-            self.press(f"/train{ENTER}")
+            self._open_train()
             self.harness.wait_for(lambda view: has(view, "take in or out"), "a new train")
         if not has(self.harness.view, " 1  "):
             self.press(SPACE)
         self.press(ENTER)
         self.harness.wait_for(lambda view: has(view, "Train of"), "the train")
 
+    def _open_train(self) -> None:
+        """Give `/train`, and once more if it is back in the box because the last one goes on."""
+        self.press(f"/train{ENTER}")
+        is_back = lambda view: has(view, "/train is still running")  # noqa: E731
+        self.harness.wait_for(
+            lambda view: "Train" in view.overlays or is_back(view), "the train, or why not"
+        )
+        if "Train" not in self.harness.view.overlays:
+            self.press(ENTER)
+            self._await_overlay("Train")
+
     def _discard_train(self, worktree: dict[str, Any]) -> None:
         self.press(DELETE)
         self._await_overlay(DISCARD)
         self.press("y")
-        # Until it is gone, the action goes on, and is not started again.
         read = lambda: self.harness.client.call("get_train", projectId=worktree["project_id"])  # noqa: E731
         self.harness.settle(lambda: "" if read() is None else "the train is not discarded")
 

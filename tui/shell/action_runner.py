@@ -29,17 +29,18 @@ class ActionRunner:
         """Run in the background; errors become notifications."""
         self._screen.run_worker(self._guard(work), exit_on_error=False)
 
-    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
-        """Run an action, unless it is still running for the same subject.
+    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> bool:
+        """Run an action, unless it still runs for the same subject; return whether it began.
 
         A key that is held down, or pressed twice in one burst over a slow line, counts once.
         """
         if (action_id, subject) in self._running and action_id not in REPEATABLE:
             work.close()
-            return
+            return False
         self._running.add((action_id, subject))
         self._screen.application.type_ahead.expect(action_id)
         self.start(self._run(action_id, subject, work))
+        return True
 
     async def _run(self, action_id: str, subject: Hashable, work: Awaitable[None]) -> None:
         try:

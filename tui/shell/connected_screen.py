@@ -58,6 +58,6 @@ class ConnectedScreen(Selection):
         """Run in the background; errors become notifications."""
         self._connected.runner.start(work)
 
-    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> None:
-        """Run an action, unless it is still running for the same subject."""
-        self._connected.runner.run_once(action_id, subject, work)
+    def run_once(self, action_id: str, subject: Hashable, work: Coroutine[Any, Any, None]) -> bool:
+        """Run an action, unless it still runs for the same subject; return whether it began."""
+        return self._connected.runner.run_once(action_id, subject, work)

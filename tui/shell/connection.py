@@ -73,10 +73,10 @@ class Connection:
         screen = self._screen
         return await list_values(values, self.agents, screen.session, screen.project)
 
-    def perform_command(self, desk: Desk, given: Chat.CommandGiven) -> None:
-        """Perform a command of the message box that has an argument."""
+    def perform_command(self, desk: Desk, given: Chat.CommandGiven) -> bool:
+        """Perform a command of the message box that has an argument; return whether it began."""
         subject = given.key, given.argument
-        self.runner.run_once(given.name, subject, perform_command(desk, given))
+        return self.runner.run_once(given.name, subject, perform_command(desk, given))
 
     async def open_targets(self, desk: Desk, targets: Sequence[Target]) -> None:
         """Open a file or page named in a message; ask which if there are several."""

@@ -214,7 +214,17 @@ class MainScreen(Opening):
 
     @on(Chat.CommandGiven)
     def _command_given(self, event: Chat.CommandGiven) -> None:
-        self._connected.perform_command(self, event)
+        from tui.composer.slash_commands import SLASH_COMMANDS
+
+        if event.argument:
+            began = self._connected.perform_command(self, event)
+        else:
+            began = self._begin(SLASH_COMMANDS[event.name].action)
+        if began:
+            return
+        self.chat.return_message(event.key, event.line)
+        if self._is_loaded:
+            self.say(f"/{event.name} is still running. It is in the message box again.")
 
     def on_transcript_older_wanted(self) -> None:
         """Read the page of older messages."""
@@ -236,15 +246,23 @@ class MainScreen(Opening):
 
     def perform(self, action_id: str) -> None:
         """Run an action of the key map by its id."""
-        is_loaded = self.is_connected and self.mirror.is_loaded
-        if action_id in LOCAL and (is_loaded or action_id != "remove_here"):
+        self._begin(action_id)
+
+    @property
+    def _is_loaded(self) -> bool:
+        return self.is_connected and self.mirror.is_loaded
+
+    def _begin(self, action_id: str) -> bool:
+        """Run an action; return whether it began."""
+        if action_id in LOCAL and (self._is_loaded or action_id != "remove_here"):
             LOCAL[action_id](self)
-        elif self._connection is None or not (is_loaded or action_id == "canvas"):
+            return True
+        if self._connection is None or not (self._is_loaded or action_id == "canvas"):
             # Until then the tree shows the rows of the last run.
             self.say("Spinney is still starting. Try again in a moment.")
-        else:
-            subject = self.place, self.projects.place
-            self.run_once(action_id, subject, self._connection.actions[action_id](self))
+            return False
+        subject = self.place, self.projects.place
+        return self.run_once(action_id, subject, self._connection.actions[action_id](self))
 
     async def open_targets(self, targets: "Sequence[Target]") -> None:
         """Open a file or page named in a message; ask which if there are several."""

@@ -39,7 +39,9 @@ OPENING: Final = frozenset(
         "log_push", "log_message", "delete_session",
         "remove_worktree", "delete_worktree", "clear_pull_request", "stop_spinney",
         "show_raw_log", "open_work", "pr_show", "pr_merge", "pr_update", "pr_edit", "pr_reviewers",
-        "pr_reply", "pr_resolve", "pr_automatic",
+        "pr_reply", "pr_resolve", "pr_automatic", "land", "show_landing", "show_train",
+        "show_sweep", "landing_next", "landing_land", "landing_send", "landing_train",
+        "landing_undo", "landing_push",
     }
 )  # fmt: skip
 """Actions that usually show a dialog or a screen: keys wait until it is painted."""

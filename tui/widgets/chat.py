@@ -62,7 +62,7 @@ class Chat(ChatDrafts):
             self.images = images
 
     class CommandGiven(Message):
-        """A command of Spinney with an argument, or `!` with a command of the shell, was entered.
+        """A command of Spinney, or `!` with a command of the shell, was entered.
 
         `line` is what was written in the draft `key`.
         """
@@ -351,19 +351,18 @@ class Chat(ChatDrafts):
 
     def on_composer_command_entered(self, event: "Composer.CommandEntered") -> None:
         """Run a command of Spinney; an invalid one is put back into the box."""
-        from tui.composer.slash_commands import SLASH_COMMANDS, find_problem, split_command
+        from tui.composer.slash_commands import find_problem, split_command
 
         event.stop()
         name, argument = split_command(event.line) or ("", "")
         if problem := find_problem(name, argument):
             self.composer.draft = Draft(event.line)
             self.notify(problem, severity="warning", markup=False)
-        elif argument:
+            return
+        if argument:
             self.drafts.add_sent(self._project_id, event.line)
             self.save_draft()
-            self.post_message(self.CommandGiven(self.key, event.line, name, argument))
-        else:
-            self.call_later(self.screen.run_action, f"do('{SLASH_COMMANDS[name].action}')")
+        self.post_message(self.CommandGiven(self.key, event.line, name, argument))
 
     def on_composer_shell_entered(self, event: "Composer.ShellEntered") -> None:
         """Run a command in the worktree."""

@@ -12,9 +12,12 @@ from model.api.git import ExchangeResult
 from tests.tui.conftest import Start
 from tests.tui.every_screen import a_busy_state, action, in_diff
 from tests.tui.fake_client import FakeClient
+from tests.tui.landing_desk import FakeLanding, a_train
+from tests.tui.reading import notifications
 from tests.tui.waiting import until
 from tui.diff.screen import Diff
 from tui.keys.keymap import BY_ID
+from tui.landing.train_dialog import TrainProgress
 from tui.screens.dialog import Confirm, Dialog, Report
 from tui.screens.go_ahead import GoAhead
 from tui.screens.working import Progress
@@ -148,4 +151,37 @@ async def test_text_typed_right_after_leaving_a_dialog_goes_to_the_message_box(
 
 def test_repeatable_and_opening_ids_are_actions() -> None:
     assert set(BY_ID) >= REPEATABLE
-    assert {*BY_ID, "!"} >= OPENING  # a command of the shell is written, and has no key
+    # A command of the shell is written; enter shows a part of a pull request, or does what is next.
+    assert {*BY_ID, "!", "pr_show", "landing_next"} >= OPENING
+
+
+async def test_a_command_that_still_runs_returns_to_the_box_and_is_not_dropped(
+    start: Start,
+) -> None:
+    fake, may_end = FakeLanding(), asyncio.Event()
+    fake.train = a_train()
+
+    async def wait(given: dict[str, Any]) -> None:
+        await may_end.wait()
+
+    fake.client.answers |= {"discard_train": wait, "update_session": wait}
+    async with start(fake.client) as (app, pilot):
+        app.main.open_session("s1")
+        box = app.main.chat.composer
+        await pilot.press(*"/train", "enter")
+        await until(pilot, lambda: isinstance(app.screen, TrainProgress) and app.screen.is_painted)
+        await pilot.press("delete")
+        await until(pilot, lambda: isinstance(app.screen, Confirm) and app.screen.is_painted)
+        await pilot.press("y")
+        await until(pilot, lambda: fake.client.called("discard_train") and app.screen is app.main)
+        await pilot.press(*"/train", "enter")
+        await until(pilot, lambda: "/train is still running" in "".join(notifications(app)))
+        await until(pilot, lambda: box.text == "/train")
+        assert len(fake.client.called("get_train")) == 1
+
+        await pilot.press("ctrl+u")
+        for _ in range(2):
+            await pilot.press(*"/rename Otter", "enter")
+        await until(pilot, lambda: "/rename is still running" in "".join(notifications(app)))
+        await until(pilot, lambda: box.text == "/rename Otter")
+        may_end.set()
