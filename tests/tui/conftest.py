@@ -15,6 +15,7 @@ from textual.pilot import Pilot
 from tests.patience import PATIENCE
 from tests.tui.fake_client import FakeClient
 from tests.tui.waiting import settled, until
+from tui.landing.land_dialog import Land
 from tui.shell.app import SpinneyApp
 from tui.terminal import screen_reader
 from tui.widgets.request_panel import RequestPanel
@@ -28,9 +29,10 @@ Start = Callable[..., AbstractAsyncContextManager[Started]]
 
 @pytest.fixture(autouse=True)
 def armed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let requests accept keys at once, without the delay against accidental typing."""
+    """Let requests and dialogs accept keys at once, without the delay against accidental typing."""
     monkeypatch.setattr(RequestPanel, "ARMED_AFTER", 0.0)
     monkeypatch.setattr(RequestPanel, "QUIET", 0.0)
+    monkeypatch.setattr(Land, "ALONE", 0.0)
 
 
 @pytest.fixture(autouse=True)

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual import on
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
@@ -63,6 +64,9 @@ class LandWork:
 class Land(Working["Landing | str"]):
     """Enter lands, once the preview is there and nothing speaks against it.
 
+    What is typed before the preview is there goes into the message. Where landing is refused, a
+    letter takes a way out only if it comes alone; a word is a message, which is kept.
+
     Returns what landed, or the key of a way out that was chosen instead.
 
     Args:
@@ -74,14 +78,15 @@ class Land(Working["Landing | str"]):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "write", "Write it for me", priority=True, show=False),
-        Binding("i", "ignore_check", show=False),
         Binding("enter", "land", show=False),
-        *(Binding(key, f"way_out('{key}')", show=False) for key in ("c", "d", "f", "m")),
     ]
+    ALONE: ClassVar[float] = 0.3
+    """Seconds without another key, before it and after, by which a letter is no part of a word."""
 
     def __init__(self, name: str, draft: LandDraft, work: LandWork) -> None:
         super().__init__(f"Land {clean_line(name)}")
         self._draft = draft
+        self._kept = draft.message
         self._work_on = work
         self.preview: LandingPreview | None = None
         """What would happen, as far as it was computed."""
@@ -89,6 +94,10 @@ class Land(Working["Landing | str"]):
         """The message of the preview that is in the box."""
         self._ignores_check = False
         self._is_landing = False
+        self._last_key = -inf
+        """When a key was last pressed, on the clock of events."""
+        self._letter = ""
+        """A letter of a way out, until it is known that no other key follows."""
 
     def body(self) -> list[Widget]:
         """What would happen, the choices, the message, and the keys."""
@@ -102,8 +111,11 @@ class Land(Working["Landing | str"]):
         ]
 
     def on_mount(self) -> None:
-        """Compute what would happen."""
+        """Compute what would happen; what is typed until then is the message."""
+        self._area.text = self._kept
+        self._area.move_cursor(self._area.document.end)
         self._show()
+        self.set_focus(self._area)
         self._load(None)
 
     def _pick_method(self, present: str, typed: str) -> Pick:
@@ -125,23 +137,33 @@ class Land(Working["Landing | str"]):
             preview = await self._work_on.preview(method)
         except SpinneyError as error:
             self.query_one("#land-what", Static).display = not is_first
+            self._area.display = not is_first or bool(self._message)
             self.say(error.message, bad=True)
             return
         self.preview = preview
         self._field("land-method").set_choice(_find(METHODS, preview.method))
         if is_first:
             self._field("after").set_choice(_find(AFTERWARDS, preview.after))
-        self._suggest(preview.message)
+        has_typed = is_first and self._message != self._kept.strip()
+        self._suggest(preview.message, is_first=is_first)
+        if self.is_refused and not has_typed and is_first:
+            self.set_focus(None)
         self._show()
         if is_first and not self.is_refused:
-            self.query_one("#message" if preview.method != "rebase" else "#after").focus()
+            self._focus_form(preview)
 
-    def _suggest(self, message: str) -> None:
-        """Put a message into the box, unless the user wrote another one."""
-        area = self.query_one("#message", MessageArea)
-        if not self._suggested and self._draft.message:
-            area.text = self._draft.message
-        elif area.text.strip() in ("", self._suggested.strip()):
+    def _focus_form(self, preview: "LandingPreview") -> None:
+        self.query_one("#message" if preview.method != "rebase" else "#after").focus()
+
+    def _suggest(self, message: str, *, is_first: bool) -> None:
+        """Put a message into the box, unless the user wrote another one.
+
+        The first one comes before what was typed while it was being read.
+        """
+        area = self._area
+        if is_first and not self._kept:
+            area.text = f"{message}{area.text}"
+        elif not self._is_own:
             area.text = message
         self._suggested = message
         area.move_cursor(area.document.end)
@@ -159,18 +181,28 @@ class Land(Working["Landing | str"]):
         self._field("land-method").display = preview is not None
         self._field("after").display = has_form
         self.set_class(not has_form, "refused")
-        has_message = has_form and preview is not None and preview.method != "rebase"
-        self.query_one("#message").display = has_message
+        is_rebase = preview is not None and preview.method == "rebase"
+        self._area.display = not is_rebase and (not self.is_refused or self._is_own)
         if self.is_refused and preview is not None:
             self.say(clean_line(preview.problem), bad=True)
-            self.set_focus(None)  # a field would take the letters of the ways out
+            if self.focused is not self._area:
+                self.set_focus(None)  # a field would take the letters of the ways out
         elif not self.is_busy:
             self.say("")
-        self.query_one("#land-keys", Static).update(self._keys(has_message=has_message))
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        self.query_one("#land-keys", Static).update(self._keys(has_message=self._area.display))
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys of the message while it is written where landing is refused."""
+        self._show_keys()
 
     def _keys(self, *, has_message: bool) -> Content:
         if self.preview is None:
             return keys_line(("esc", "cancel"))
+        if self.is_refused and self.focused is self._area:
+            return keys_line(("^j", "line"), ("esc", "keep the message, and choose"))
         if self.is_refused:
             return keys_line(*list_ways_out(self.preview), ("tab", "method"), ("esc", "close"))
         first = [("enter", "land"), ("tab", "field"), ("← →", "choose")]
@@ -196,8 +228,17 @@ class Land(Working["Landing | str"]):
         self._draft.message = "" if text == self._suggested.strip() else text
 
     @property
+    def _area(self) -> MessageArea:
+        return self.query_one("#message", MessageArea)
+
+    @property
     def _message(self) -> str:
-        return self.query_one("#message", MessageArea).draft.text_to_send().strip()
+        return self._area.draft.text_to_send().strip()
+
+    @property
+    def _is_own(self) -> bool:
+        """Whether the user wrote the message in the box."""
+        return self._message not in ("", self._suggested.strip())
 
     @on(MessageArea.Submitted)
     @on(PickField.Submitted)
@@ -235,41 +276,69 @@ class Land(Working["Landing | str"]):
         self._is_landing = False
 
     def action_leave(self) -> None:
-        """Close; not while it lands, which takes a moment and cannot be stopped half-way."""
-        if not self._is_landing:
+        """Close; not while it lands, which takes a moment and cannot be stopped half-way.
+
+        From a message that is written where landing is refused, go back to the ways out.
+        """
+        if self.is_refused and self.focused is self._area:
+            self.set_focus(None)
+            self._show()
+        elif not self._is_landing:
             self.dismiss(None)
 
     def action_write(self) -> None:
         """Let the agent write the message."""
-        if self.preview is not None and self.query_one("#message").display:
+        if self.preview is not None and self._area.display:
             self.work("Writing a message …", self._fill_in())
 
     async def _fill_in(self) -> None:
         message = await self._work_on.write()
-        area = self.query_one("#message", MessageArea)
-        area.text = message
-        area.move_cursor(area.document.end)
+        self._area.text = message
+        self._area.move_cursor(self._area.document.end)
         self.say("")
 
     # Where it is refused ------------------------------------------------------------------------
 
-    def action_way_out(self, key: str) -> None:
-        """Close with one of the next steps that are offered instead."""
-        preview = self.preview
-        if preview is None or not self.is_refused or self.is_busy:
+    def on_key(self, event: events.Key) -> None:
+        """Take a way out by its letter if no other key comes with it: else it is a word."""
+        is_quiet = event.time - self._last_key >= self.ALONE
+        self._last_key = event.time
+        preview, letter = self.preview, event.character if event.is_printable else None
+        if preview is None or not self.is_refused or self.is_busy or self.focused is not None:
             return
-        if any(key == known for known, _ in list_ways_out(preview)):
-            self.dismiss(key)
+        if letter is None:
+            self._write_down("")
+        elif is_quiet and letter in dict(list_ways_out(preview)):
+            event.stop()
+            self._letter = letter
+            if self.ALONE:
+                self.set_timer(self.ALONE, self._take_way_out)
+            else:
+                self._take_way_out()
+        else:
+            event.stop()
+            self._write_down(letter)
 
-    def action_ignore_check(self) -> None:
-        """Offer to land although the check did not pass."""
-        preview = self.preview
-        if preview is None or not self.is_refused:
-            return
-        if any(key == "i" for key, _ in list_ways_out(preview)):
-            self._ignores_check = True
+    def _write_down(self, letter: str) -> None:
+        """Write letters that are no command into the message, which is kept."""
+        text, self._letter = f"{self._letter}{letter}", ""
+        if text and self.preview is not None and self.preview.method != "rebase":
+            self._area.insert(text)
+            self._area.display = True
+            self.set_focus(self._area)
             self._show()
-            self.query_one("#message" if preview.method != "rebase" else "#after").focus()
+
+    def _take_way_out(self) -> None:
+        letter, self._letter = self._letter, ""
+        preview = self.preview
+        if not letter or preview is None or not self.is_refused:
+            return
+        if letter != "i":
+            self.dismiss(letter)
+            return
+        self._ignores_check = True  # offer to land although the check did not pass
+        self._show()
+        self._focus_form(preview)
 
 
 def _find(choices: "tuple[Choice, ...]", value: str) -> Choice:

@@ -1,5 +1,8 @@
 """The landing desk: what is next, landing with its ways out, trains, and the sweep."""
 
+import asyncio
+
+import pytest
 from textual.pilot import Pilot
 
 from model.domain import events as e
@@ -131,7 +134,7 @@ async def test_where_landing_is_refused_enter_does_nothing_and_there_are_ways_ou
         await pilot.press("l")
         await wait_for_dialog(app, pilot, Land)
         await until(pilot, lambda: "The check failed." in screen_text(app))
-        await pilot.press("enter", "x")
+        await pilot.press("enter", "enter")
         assert isinstance(app.screen, Land)
         await pilot.press("d")
         await until(pilot, lambda: isinstance(app.screen, Diff))
@@ -148,6 +151,36 @@ async def test_where_landing_is_refused_enter_does_nothing_and_there_are_ways_ou
         await until(pilot, lambda: "main has moved." in screen_text(app))
         assert fake.client.called("land_worktree")[0]["ignore_check"] is True
         assert isinstance(app.screen, Land)
+
+
+async def test_words_typed_into_a_refused_landing_are_its_message_and_decide_nothing(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake, may_read = FakeLanding(), asyncio.Event()
+
+    async def preview(given: dict[str, str]) -> LandingPreview:
+        await may_read.wait()
+        return a_preview(check=a_check("failed"), problem="The check failed.")
+
+    fake.client.answers["preview_landing"] = preview
+    monkeypatch.setattr(Land, "ALONE", 3600.0)
+    async with start(fake.client) as (app, pilot):
+        screen = await open_desk(app, pilot)
+        await pilot.press("l")
+        await wait_for_dialog(app, pilot, Land)
+        await pilot.press(*" fi", "enter")  # before it is known that landing is refused
+        may_read.set()
+        await until(pilot, lambda: "The check failed." in screen_text(app))
+        await pilot.press(*"x it", "enter")
+        await until(pilot, lambda: "Merge branch 'brave-otter' fix it" in screen_text(app))
+        await pilot.press("escape", *"icd")
+        await until(pilot, lambda: "fix iticd" in screen_text(app))
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: app.screen is screen)
+        await pilot.press("l")
+        await until(pilot, lambda: "fix iticd" in screen_text(app))
+        assert not fake.client.called("land_worktree")
+        assert not fake.client.called("run_worktree_script")
 
 
 async def test_a_problem_is_shown_before_it_is_sent_to_the_session(start: Start) -> None:
