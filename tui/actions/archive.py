@@ -206,7 +206,7 @@ async def show_archive(desk: Desk) -> None:
     """Show the archive and the recovery points, to restore or delete them."""
     while True:
         points = await desk.client.call(recovery_commands.list_recovery_points)
-        wanted = await desk.ask(Archive(desk.state, points))
+        wanted = await desk.ask(Archive(desk.state, points, desk.perform))
         if not isinstance(wanted, FromArchive):
             return
         if wanted.point is not None:

@@ -63,6 +63,7 @@ class WorkScreen(FullScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("work")]
     LAST = ("work_back", "help")
+    OPENED_BY = "open_work"
     AUTO_FOCUS = "#work"
 
     def __init__(

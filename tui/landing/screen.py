@@ -49,6 +49,7 @@ class LandingScreen(FullScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("landing")]
     LAST = ("landing_back", "help")
+    OPENED_BY = "show_landing"
     AUTO_FOCUS = "#desk"
 
     def __init__(

@@ -1,7 +1,7 @@
 """The archive: archived worktrees and sessions and recovery points, to restore or delete."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from model.base.plural import count
 from model.base.text import clean_line
+from tui.keys.keymap import make_bindings
 from tui.screens.choose import Choice
 from tui.screens.pick import Pick
 from tui.store.places import ROOT, Place
@@ -34,10 +35,18 @@ class Archive(Pick):
     """Filter by typing, enter restores, delete deletes permanently."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("delete", "delete_marked", show=False, priority=True)
+        Binding("delete", "delete_marked", show=False, priority=True),
+        *make_bindings(only=("show_landing", "open_work")),
     ]
 
-    def __init__(self, state: "State", points: Sequence["RecoveryPoint"] = ()) -> None:
+    def __init__(
+        self,
+        state: "State",
+        points: "Sequence[RecoveryPoint]",
+        perform: Callable[[str], None],
+    ) -> None:
+        self._perform = perform
+        """Runs an action of the key map."""
         found = [*_archived(state), *_recoverable(state, points)]
         entries = sorted(found, key=lambda entry: -entry[0])
         super().__init__("Archive", [entry for _, entry in entries])
@@ -53,6 +62,11 @@ class Archive(Pick):
         if self._typed:
             return super().empty()
         return "The archive is empty. Press del on a row to archive it."
+
+    def action_do(self, action_id: str) -> None:
+        """Go to another screen by its key."""
+        self.dismiss(None)
+        self._perform(action_id)
 
     def action_delete_marked(self) -> None:
         """Delete the selected item; the caller asks for confirmation."""

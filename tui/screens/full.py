@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tui.draw.colors import Palette
     from tui.store.mirror import Change
 
-_SHARED = ("commands", "help", "next_waiting", "quit")
+_SHARED = ("commands", "help", "next_waiting", "quit", "show_landing", "open_work")
 
 
 def bindings(where: Scope, *shared: str, only: Container[str] | None = None) -> list[Binding]:
@@ -38,6 +38,8 @@ class FullScreen(Closing[None], Screen[None]):
 
     LAST: ClassVar[tuple[str, ...]] = ("help",)
     """The actions whose keys are always shown at the right of the footer."""
+    OPENED_BY: ClassVar[str] = ""
+    """The shared action that shows the screen, if one does; on the screen it closes it."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__()
@@ -129,5 +131,19 @@ class FullScreen(Closing[None], Screen[None]):
                 self.desk.perform(action_id)
             case "help" | "quit":
                 self.desk.perform(action_id)
+            case "show_landing" | "open_work":
+                self._switch_to(action_id)
             case _:
                 self.do(action_id)
+
+    def _switch_to(self, action_id: str) -> None:
+        """Show another screen. Those above it close: a session opened there would be below them."""
+        stack = [screen for screen in self.app.screen_stack if isinstance(screen, FullScreen)]
+        there = next((at for at, one in enumerate(stack) if action_id == one.OPENED_BY), None)
+        if action_id == self.OPENED_BY or there is None:
+            above = self if there is not None else stack[0]
+        else:
+            above = stack[there + 1]
+        above.dismiss(None)
+        if there is None:
+            self.desk.perform(action_id)

@@ -3,10 +3,15 @@
 import pytest
 
 from model.domain import events as e
+from model.domain.landing import LandingDesk
+from tests.tui.a_hosting_service import open_work
 from tests.tui.every_screen import SCREENS, ScreenCase, show_screen
+from tests.tui.fake_client import FakeClient
 from tests.tui.reading import cells, rows_in_front, screen_lines
 from tests.tui.waiting import until, wait_until_still
 from tui.diff.view import DiffView
+from tui.hosting.work_screen import WorkScreen
+from tui.landing.screen import LandingScreen
 from tui.shell.app import SpinneyApp
 from tui.terminal.background import BackgroundReported
 from tui.terminal.screen_reader import Announcements
@@ -47,6 +52,29 @@ async def test_help_begins_with_the_keys_of_the_current_screen(shown: ScreenCase
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is not screen)
         assert "(focused)" in app.screen.content.plain.partition("\n")[0]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [one for one in SCREENS if one.name in ("canvas", "diff", "log", "sweep", "archive")],
+    ids=lambda shown: shown.name,
+)
+async def test_landing_and_open_work_are_a_key_away_from_every_screen(shown: ScreenCase) -> None:
+    async with show_screen(shown) as (app, pilot):
+        client = app.main.client
+        assert isinstance(client, FakeClient)
+        client.answers |= {"get_landing_desk": lambda given: LandingDesk(project_id="p1", rows=[])}
+        client.answers |= {
+            "get_train": lambda given: None,
+            "list_open_work": lambda given: open_work(),
+        }
+        await pilot.press("shift+f11")
+        await until(pilot, lambda: isinstance(app.screen, LandingScreen))
+        await pilot.press("shift+f9")
+        await until(pilot, lambda: isinstance(app.screen, WorkScreen))
+        assert len(app.screen_stack) == 2, "a session that is opened there is seen"
+        await pilot.press("shift+f9")
+        await until(pilot, lambda: app.screen is app.main)
 
 
 @full_screen
