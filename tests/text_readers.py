@@ -119,6 +119,8 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/git/known_hosts.py: _GH_HOST": findall,
     "model/git/known_hosts.py: _GLAB_HOST": fullmatch,
     "model/git/known_hosts.py: _SCHEME": match,
+    "model/hosting/gitlab/discussions.py: _BOT": match,
+    "model/hosting/gitlab/discussions.py: _PUSHED": match,
     "model/hosting/gitlab/fields.py: _COLOR": fullmatch,
     "model/hosting/gitlab/glab.py: _STATUS_LINE": match,
     "model/hosting/gitlab/glab.py: _FAILED": search,

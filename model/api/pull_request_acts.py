@@ -71,4 +71,7 @@ async def request_review(worktree_id: str, reviewers: list[str]) -> PullRequestD
 async def reply_to_thread(
     worktree_id: str, thread_id: str, text: str = "", resolve: bool = False
 ) -> PullRequestDetails:
-    """Reply to a thread of review comments, mark it as resolved, or both."""
+    """Reply to a thread of review comments, mark it as resolved, or both.
+
+    A comment of the conversation is replied to there; to resolve it fails with `conflict`.
+    """

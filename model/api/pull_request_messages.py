@@ -15,7 +15,8 @@ async def fix_checks(worktree_id: str, session_id: str | None = None) -> Session
 
 @command
 async def answer_comments(worktree_id: str, session_id: str | None = None) -> SessionMessage:
-    """Send the unresolved review comments to a session, which is to deal with them.
+    """Send the comments that are not resolved or not answered to a session, which is to deal with
+    them.
 
     Fails with `conflict` if there is none.
     """

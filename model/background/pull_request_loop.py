@@ -113,8 +113,7 @@ class PullRequestLoops:
         details = await self._pull_requests.get(worktree)
         if details.phase in ("merged", "closed", "queued"):
             return
-        handled = session.pull_request_loop.handled
-        news = find_news(details, handled, self._clock())
+        news = find_news(details, session.pull_request_loop, self._clock())
         if news.wait:
             self._look_again(session_id, news.wait)
         if news.checks and await _is_ahead(Path(worktree.path), details.head_commit):

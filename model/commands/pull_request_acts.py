@@ -172,6 +172,9 @@ async def reply_to_thread(
     if len(text) > MAX_BODY:
         raise SpinneyError(f"Invalid field 'text': must have at most {MAX_BODY} characters")
 
+    if resolve:
+        await _check_resolvable(workspace, worktree, thread_id)
+
     async def reply(forge: Forge, path: Path, pull_request: int | str) -> None:
         if text.strip():
             await forge.reply_to_thread(path, pull_request, thread_id, text)
@@ -183,6 +186,14 @@ async def reply_to_thread(
         workspace, worktree, "reply_to_thread", reply,
         lambda details: f"{what} a comment of #{details.number}.",
     )  # fmt: skip
+
+
+async def _check_resolvable(workspace: "Workspace", worktree: Worktree, thread_id: str) -> None:
+    """Raise `conflict` for what cannot be resolved, before a reply to it is written."""
+    details = await workspace.pull_requests.get(worktree)
+    for thread in (*details.threads, *details.conversation):
+        if thread.id == thread_id and thread.resolve_note:
+            raise SpinneyError(thread.resolve_note, "conflict")
 
 
 async def _find_check(workspace: "Workspace", worktree: Worktree, check_id: str) -> Check:

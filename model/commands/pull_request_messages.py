@@ -1,5 +1,6 @@
 """Implements `model.api.pull_request_messages`."""
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from model.domain.events import Event, SessionUpdated
 from model.domain.resources import PullRequestLoop, Session, SessionMessage
 from model.hosting.agent_messages import compose_comments, compose_failed_checks
 from model.hosting.details import identify
-from model.hosting.news import add_handled, list_failed, list_keys, list_unresolved
+from model.hosting.news import add_handled, list_failed, list_keys, list_open
 from model.state import State
 from model.worktrees import require_worktree
 
@@ -48,9 +49,10 @@ async def answer_comments(
 ) -> SessionMessage:
     worktree = require_worktree(workspace.store.state, worktree_id)
     details = await workspace.pull_requests.get(worktree, refresh=True)
-    threads = list_unresolved(details)
+    threads = list_open(details)
     if not threads:
-        reason = details.threads_note or f"No review comment of #{details.number} is unresolved."
+        note = details.threads_note or details.conversation_note
+        reason = note or f"All comments of #{details.number} are resolved or answered."
         raise SpinneyError(reason, "conflict")
     text = compose_comments(details, threads)
     sent = await send_to_session(workspace, worktree_id, text, session_id)
@@ -71,7 +73,7 @@ async def set_pull_request_loop(
             return [_switch(session, None)] if session.pull_request_loop else []
         identify(require_worktree(state, session.worktree_id))
         known = session.pull_request_loop or PullRequestLoop()
-        loop = PullRequestLoop(limit=limit or known.limit, handled=known.handled)
+        loop = PullRequestLoop(limit=limit or known.limit, handled=known.handled, since=time.time())
         # Two sessions would answer the same comments.
         others = (
             other

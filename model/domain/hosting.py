@@ -182,19 +182,28 @@ class ReviewThreadComment(Resource):
     """Whether it was written by the account with which Spinney asks."""
     is_outsider: bool = False
     """Whether its author is a person without a role in the repository."""
+    is_bot: bool = False
+    """Whether its author is a program."""
 
 
 class ReviewThread(Resource):
-    """Comments on a place of a pull request."""
+    """Comments on a place of a pull request, or of its conversation."""
 
     id: str
     path: str
-    """Empty if it is on no place: the text of a review, or a discussion."""
+    """Empty if it is on no place: a comment of the conversation, the text of a review, or a
+    discussion."""
     line: int | None
     """The line in the new text; null if the place is gone or the whole file is meant."""
     is_resolved: bool = False
+    resolve_note: str = ""
+    """Why it cannot be resolved, as a sentence; empty if it can."""
     is_outdated: bool = False
-    """Whether the lines have changed since."""
+    """Whether the lines have changed since; of the conversation, whether a later commit that is not
+    a merge is on the branch."""
+    needs_answer: bool = False
+    """Of the conversation: whether another person wrote it, not as an approval, and this account
+    wrote nothing there since. It is open while it is not outdated."""
     comments: list[ReviewThreadComment] = Field(default_factory=list)
     """The first one, and the last 20."""
     left_out: int = 0
@@ -224,6 +233,11 @@ class PullRequestDetails(Resource):
     """The oldest first; those that are not resolved before the others."""
     threads_note: str = ""
     """Why threads are missing, as a sentence."""
+    conversation: list[ReviewThread] = Field(default_factory=list)
+    """Comments on the whole pull request that cannot be resolved, and texts of reviews; the newest
+    100, the oldest of them first."""
+    conversation_note: str = ""
+    """Why comments of the conversation are missing, as a sentence."""
     merge_methods: list[MergeMethod] = Field(default_factory=list)
     """What the repository allows."""
     can_merge: bool = False
@@ -240,6 +254,16 @@ class PullRequestDetails(Resource):
     """Whether that is possible only by a rebase, which rewrites the branch."""
     can_edit: bool = False
     fetched_at: float
+
+    @property
+    def unresolved_threads(self) -> list[ReviewThread]:
+        """The threads that are not resolved."""
+        return [thread for thread in self.threads if not thread.is_resolved]
+
+    @property
+    def unanswered_comments(self) -> list[ReviewThread]:
+        """The comments of the conversation that wait for an answer."""
+        return [one for one in self.conversation if one.needs_answer and not one.is_outdated]
 
 
 class CheckLog(Resource):

@@ -62,6 +62,8 @@ class DeskPullRequest(Resource):
     """All of them together; null without any."""
     unresolved: int = 0
     """Threads of review comments."""
+    unanswered: int = 0
+    """Comments of the conversation."""
 
 
 class LandingRow(Resource):

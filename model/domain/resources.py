@@ -237,6 +237,9 @@ class PullRequestLoop(Resource):
     """Whether the limit is reached and there is more to do: it waits for a person."""
     handled: list[str] = Field(default_factory=list)
     """What was sent already, as hashes; the newest last."""
+    since: float | None = None
+    """When it was switched on. Comments of the conversation that came later are sent even if a
+    commit followed before the session was idle."""
 
 
 class Session(Resource):

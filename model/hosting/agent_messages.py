@@ -24,7 +24,7 @@ _MAX_NAMES: Final = 50
 """Checks that are named."""
 
 _COMMENTS: Final = (
-    "Reviewers commented on the pull request #{number} of this branch. For each comment below, "
+    "People commented on the pull request #{number} of this branch. For each comment below, "
     "change what it rightly asks for; where you disagree or need a decision, leave the code as it "
     "is and say why. Run the tests that concern the changes, commit, and end with one line for "
     "each comment: what you did, or what you would reply. Do not reply at the hosting service "
@@ -93,7 +93,8 @@ def format_threads(threads: Sequence[ReviewThread]) -> str:
         place = thread.path or "On the whole pull request"
         if thread.line is not None:
             place = f"{place}:{thread.line}"
-        outdated = " (the lines have changed since)" if thread.is_outdated else ""
+        what = "the lines have" if thread.path else "the branch has"
+        outdated = f" ({what} changed since)" if thread.is_outdated else ""
         lines = [f"# {place}{outdated}"]
         for number, comment in enumerate(thread.comments):
             if number == 1 and thread.left_out:

@@ -211,11 +211,11 @@ class Forge(Protocol):
     async def reply_to_thread(
         self, path: Path, pull_request: int | str, thread_id: str, text: str
     ) -> None:
-        """Reply to a thread of review comments."""
+        """Reply to a thread of review comments, or to a comment of the conversation."""
         ...
 
     async def resolve_thread(self, path: Path, pull_request: int | str, thread_id: str) -> None:
-        """Mark a thread as resolved."""
+        """Mark a thread as resolved. Raises `conflict` for what cannot be resolved."""
         ...
 
     async def delete_branch(self, path: Path, branch: str) -> None:

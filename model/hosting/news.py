@@ -1,7 +1,7 @@
-"""What is new about a pull request for a session: failed checks and unresolved comments."""
+"""What is new about a pull request for a session: failed checks and open comments."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,7 @@ the session together."""
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Failed checks and unresolved threads that a session does not know yet."""
+    """Failed checks and open comments that a session does not know yet."""
 
     checks: Sequence[Check] = ()
     threads: Sequence[ReviewThread] = ()
@@ -27,19 +27,21 @@ class News:
     """Seconds to wait for checks that still run; the failed ones are left out until then."""
 
 
-def find_news(details: PullRequestDetails, handled: Collection[str], now: float) -> News:
+def find_news(details: PullRequestDetails, loop: PullRequestLoop, now: float) -> News:
     """Return what was not handled yet.
 
     A check counts once for each commit, whatever run it is of. Of a thread its last comment counts,
     unless it is an answer by the account itself. Comments of outsiders are left out: anyone can
     write one, and no person has looked at it yet.
     """
+    handled = loop.handled
     failed = [check for check in list_failed(details) if _hash_check(details, check) not in handled]
     wait = _find_wait(details, failed, now)
     checks = [] if wait else failed
+    found = [*_list_unresolved(details), *_list_unanswered(details, loop.since)]
     threads = [
         thread
-        for thread in map(_without_outsiders, list_unresolved(details))
+        for thread in map(_without_outsiders, found)
         if thread.comments and _hash_thread(thread) not in handled and not _is_answered(thread)
     ]
     return News(checks, threads, list_keys(details, checks, threads), wait)
@@ -51,9 +53,9 @@ def list_failed(details: PullRequestDetails) -> list[Check]:
     return sorted(failed, key=lambda check: not check.is_required)
 
 
-def list_unresolved(details: PullRequestDetails) -> list[ReviewThread]:
-    """Return the threads that are not resolved."""
-    return [thread for thread in details.threads if not thread.is_resolved and thread.comments]
+def list_open(details: PullRequestDetails) -> list[ReviewThread]:
+    """Return the threads that are not resolved, and the comments that wait for an answer."""
+    return [*_list_unresolved(details), *details.unanswered_comments]
 
 
 def list_keys(
@@ -71,6 +73,26 @@ def add_handled(loop: PullRequestLoop, keys: Sequence[str], *, used: int = 0) ->
     handled = [*(key for key in loop.handled if key not in keys), *keys]
     changes = {"handled": handled[-_MAX_HANDLED:], "used": loop.used + used}
     return loop.model_copy(update=changes)
+
+
+def _list_unresolved(details: PullRequestDetails) -> list[ReviewThread]:
+    return [thread for thread in details.unresolved_threads if thread.comments]
+
+
+def _list_unanswered(details: PullRequestDetails, since: float | None) -> list[ReviewThread]:
+    """Return the comments that wait for an answer, and those to which only a later commit could be
+    one, but which came while the loop was on: the session may not have seen them before it.
+    """
+    return [
+        one
+        for one in details.conversation
+        if one.needs_answer
+        and (not one.is_outdated or _is_newer(one.comments[-1].created_at, since))
+    ]
+
+
+def _is_newer(moment: float | None, since: float | None) -> bool:
+    return moment is not None and since is not None and moment > since
 
 
 def _find_wait(details: PullRequestDetails, failed: Sequence[Check], now: float) -> float:

@@ -105,9 +105,12 @@ def _pull_request_problems(facts: Facts) -> Iterator[Step]:
         yield "resolve", f"Pull request #{found.number} is in conflict with its base."
     if found.checks in ("failed", "cancelled"):
         yield "fix", f"Checks of pull request #{found.number} failed."
-    if found.phase == "changes_requested" or found.unresolved:
-        comments = count(found.unresolved, "unresolved comment")
-        what = f"has {comments}" if found.unresolved else "has requested changes"
+    comments = [count(found.unresolved, "unresolved comment")] if found.unresolved else []
+    if found.unanswered and found.phase != "approved":
+        # Who approved does not wait for an answer to a remark.
+        comments.append(count(found.unanswered, "unanswered comment"))
+    if found.phase == "changes_requested" or comments:
+        what = f"has {' and '.join(comments)}" if comments else "has requested changes"
         yield "fix", f"Pull request #{found.number} {what}."
 
 

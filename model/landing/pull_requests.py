@@ -39,12 +39,14 @@ def describe_pull_request(
     found = describe_cached_pull_request(worktree)
     if found is None or details is None:
         return found
-    unresolved = sum(not thread.is_resolved for thread in details.threads)
+    comments = {
+        "unresolved": len(details.unresolved_threads),
+        "unanswered": len(details.unanswered_comments),
+    }
     if is_outdated:
-        return found.model_copy(update={"unresolved": unresolved})
+        return found.model_copy(update=comments)
     checks = combine_checks(details.checks) or found.checks
-    changes = {"phase": details.phase, "checks": checks, "unresolved": unresolved}
-    return found.model_copy(update=changes)
+    return found.model_copy(update={"phase": details.phase, "checks": checks, **comments})
 
 
 def combine_checks(checks: Sequence[Check]) -> CheckState | None:

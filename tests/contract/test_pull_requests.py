@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.conftest import expect_error, receive_payload
 from tests.contract.project_client import ProjectClient
-from tests.live.hosting_pull_requests import Check, PullRequest, Thread
+from tests.live.hosting_pull_requests import Check, Comment, PullRequest, Thread
 from tests.model.hosting.conftest import FakeGh
 
 URL = "https://github.com/ada/loom/pull/7"
@@ -17,8 +17,11 @@ LOG = "repos/ada/loom/actions/jobs/1000"
 async def linked(client: ProjectClient, fake_gh: FakeGh) -> Any:
     """A worktree with a pull request, with a failed check and a comment."""
     fake_gh.set_details(
-        PullRequest(title="Mend the loom", checks=[Check("FAILURE")], threads=[Thread()], behind=1)
-    )
+        PullRequest(
+            title="Mend the loom", checks=[Check("FAILURE")], threads=[Thread()], behind=1,
+            conversation=[Comment("Please rename this.", "eve", "NONE")],
+        )
+    )  # fmt: skip
     fake_gh.set_answer(f"api {LOG}", {"steps": []})
     fake_gh.set_result(f"api {LOG}/logs", "2026-01-01T00:00:00.0000000Z expected 3\n")
     made = await client.create()
@@ -112,6 +115,11 @@ async def test_request_review_and_list_possible_reviewers(
         ("edit_pull_request", {"body": "x" * 65_537}, "Invalid field 'body': must have at most"),
         ("request_review", {"reviewers": []}, "Invalid field 'reviewers': must name 1 to 50"),
         ("reply_to_thread", {"threadId": "T"}, "Give a 'text' to reply with, or resolve the"),
+        (
+            "reply_to_thread",
+            {"threadId": "comment:IC_0", "text": "Done.", "resolve": True},
+            "A comment of the conversation cannot be resolved.",
+        ),
         ("merge_pull_request", {"method": "fast"}, "Invalid field 'method'"),
         ("merge_pull_request", {"headCommit": "b" * 40}, "The branch of the pull request has"),
     ],
@@ -139,12 +147,14 @@ async def test_fix_checks_and_answer_comments_write_to_a_session(
             session["id"],
             {"session_id", "message_id", "status"},
         )
-        assert text in await read_messages(client, session)
+        read = await read_messages(client, session)
+        assert text in read
+    assert "# On the whole pull request" in read and "eve wrote:\\nPlease rename this." in read
     fake_gh.set_details(PullRequest())
     error = await expect_error(client.call, "fix_checks", worktreeId=linked["id"])
     assert error == "No check of #7 has failed."
     error = await expect_error(client.call, "answer_comments", worktreeId=linked["id"])
-    assert error == "No review comment of #7 is unresolved."
+    assert error == "All comments of #7 are resolved or answered."
 
 
 async def test_set_pull_request_loop_sends_by_itself(client: ProjectClient, linked: Any) -> None:

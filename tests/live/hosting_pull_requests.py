@@ -53,18 +53,26 @@ class Check:
 
 @dataclass(frozen=True)
 class Comment:
-    """A comment of a review thread; `author` may be that of the stub's account."""
+    """A comment of a review thread or the conversation; `author` may be the stub's account."""
 
     body: str = "Why?"
     author: str = "bob"
     association: str = "MEMBER"
     kind: str = "User"
+    minute: int = 0
+    """When it was written."""
+    hidden: bool = False
+    verdict: str = ""
+    """If not empty, it is the text of a review with this state."""
 
     def to_json(self, comment_id: str, account: str) -> Json:
+        at = f"2026-01-01T00:{self.minute:02}:00Z"
+        time = {"submittedAt": at, "state": self.verdict} if self.verdict else {"createdAt": at}
         return {
             "id": comment_id,
             "body": self.body,
-            "createdAt": "2026-01-01T00:00:00Z",
+            **time,
+            "isMinimized": self.hidden,
             "url": "https://github.com/ada/engine/pull/7#discussion_r1",
             "viewerDidAuthor": self.author == account,
             "authorAssociation": self.association,
@@ -121,6 +129,9 @@ class PullRequest:
     """Logins and their verdicts, such as `APPROVED`."""
     checks: Sequence[Check] = ()
     threads: Sequence[Thread] = ()
+    conversation: Sequence[Comment] = ()
+    commits: Sequence[tuple[int, int]] = ()
+    """Minute and number of parents of the newest commits."""
     commit: str = "a" * 40
     behind: int = 0
     mergeable: str = "MERGEABLE"
@@ -182,6 +193,24 @@ class PullRequest:
         ]
         more = {"hasNextPage": after + 50 < len(self.threads), "endCursor": str(after + 50)}
         return {"totalCount": len(self.threads), "nodes": nodes, "pageInfo": more}
+
+    def conversation_to_json(self, account: str) -> Json:
+        """The last 100 comments and reviews, and the newest commits."""
+        texts = [
+            (comment, comment.to_json(f"IC_{place}", account))
+            for place, comment in enumerate(self.conversation)
+        ]
+        comments = [text for comment, text in texts if not comment.verdict]
+        reviews = [text for comment, text in texts if comment.verdict]
+        commits = [
+            {"committedDate": f"2026-01-01T00:{minute:02}:00Z", "parents": {"totalCount": parents}}
+            for minute, parents in self.commits
+        ]
+        return {
+            "conversation": {"totalCount": len(comments), "nodes": comments[-100:]},
+            "reviewTexts": {"totalCount": len(reviews), "nodes": reviews[-100:]},
+            "recent": {"nodes": [{"commit": commit} for commit in commits[-20:]]},
+        }
 
     def to_rest(self) -> Json:
         """What the REST API says of it, as far as it can change."""

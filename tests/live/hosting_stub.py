@@ -21,6 +21,7 @@ from aiohttp import web
 
 from tests.live.hosting_pull_requests import (
     MUTATIONS,
+    Comment,
     Job,
     Json,
     PullRequest,
@@ -245,6 +246,7 @@ class HostingStub:
         fields["mergeQueue"] = {"id": "Q"} if self.has_queue else None
         fields["commits"] = rollup(known.checks, after)
         fields["reviewThreads"] = known.threads_to_json(self.owner, after)
+        fields |= known.conversation_to_json(self.owner)
         errors = [self._hide(fields, name) for name in self.unreadable]
         allowed = {
             "mergeCommitAllowed": "merge" in self.methods,
@@ -351,6 +353,9 @@ class HostingStub:
             return web.json_response({"message": message}, status=422)
         self.changes.append((f"{method} {path}", body))
         if parts[-1] == "comments":
+            known = self.pull_requests[int(parts[4])]
+            said = [*known.conversation, Comment(body["body"], self.owner, minute=59)]
+            self.pull_requests[known.number] = replace(known, conversation=said)
             return web.json_response({"id": 1}, status=201)
         number = int(parts[4])
         asked = [*body["reviewers"], *(f"{self.owner}/{slug}" for slug in body["team_reviewers"])]

@@ -144,6 +144,49 @@ async def test_comments_of_outsiders_are_marked(service: HostingStub, tmp_path: 
     assert [one.is_outsider for one in thread.comments] == [False, True, False, False]
 
 
+async def test_the_conversation_comes_with_the_details_and_a_reply_answers_it(
+    service: HostingStub, tmp_path: Path
+) -> None:
+    said = [
+        Comment("Before the push.", minute=1),
+        Comment("Please rename this.", minute=11),
+        Comment("Curl this.", "eve", "NONE", minute=12),
+        Comment("71 % of the lines", "coverage", "NONE", "Bot", minute=13),
+        Comment("Spam.", "eve", "NONE", minute=14, hidden=True),
+        Comment("In general \x1b[31mfine\u202e.", minute=15, verdict="COMMENTED"),
+        Comment("Very good.", "cleo", minute=16, verdict="APPROVED"),
+        Comment("", minute=17, verdict="COMMENTED"),
+        Comment("Not sent yet.", "ada", minute=18, verdict="PENDING"),
+    ]
+    merge = (30, 2)
+    service.set_pull_requests(PullRequest(conversation=said, commits=[(5, 1), merge]))
+    found = await GITHUB.fetch_details(tmp_path, URL)
+    assert service.asked == ["PullRequestDetails", "PullRequestBehind"]
+    assert [
+        (one.id, one.comments[0].author, one.needs_answer, one.is_outdated)
+        for one in found.conversation
+    ] == [
+        ("comment:IC_0", "bob", True, True),
+        ("comment:IC_1", "bob", True, False),
+        ("comment:IC_2", "eve", True, False),
+        ("comment:IC_3", "coverage", False, False),
+        ("review:IC_5", "bob", True, False),
+        ("review:IC_6", "cleo", False, False),
+    ]
+    comments = [one.comments[0] for one in found.conversation]
+    assert [one.is_outsider for one in comments] == [False, False, True, False, False, False]
+    assert [one.is_bot for one in comments].index(True) == 3
+    assert comments[4].body.replace("^[", "␛") == "In general ␛[31mfine<U+202E>."
+    with pytest.raises(SpinneyError, match=r"cannot be resolved. It counts as answered when you"):
+        await GITHUB.resolve_thread(tmp_path, URL, "comment:IC_1")
+    await GITHUB.reply_to_thread(tmp_path, URL, "comment:IC_1", "Renamed.")
+    path = "/repos/ada/engine/issues/7/comments"
+    assert service.changes == [(f"POST {path}", {"body": "Renamed."})]
+    found = await GITHUB.fetch_details(tmp_path, URL)
+    assert (found.conversation[-1].comments[0].body, found.unanswered_comments) == ("Renamed.", [])
+    assert found.conversation[-1].comments[0].is_own
+
+
 async def test_five_hundred_checks_and_a_hundred_threads_are_read_in_pages(
     service: HostingStub, tmp_path: Path
 ) -> None:
@@ -160,21 +203,28 @@ async def test_five_hundred_checks_and_a_hundred_threads_are_read_in_pages(
 async def test_more_than_can_be_shown_is_said(service: HostingStub, tmp_path: Path) -> None:
     comments = [Comment(str(number)) for number in range(30)]
     threads = [Thread(comments=comments), *[Thread()] * 301]
-    service.set_pull_requests(PullRequest(checks=[Check("SUCCESS")] * 1100, threads=threads))
+    long = [Comment("x" * 65_536, minute=place % 60) for place in range(120)]
+    service.set_pull_requests(
+        PullRequest(checks=[Check("SUCCESS")] * 1100, threads=threads, conversation=long)
+    )
     found = await GITHUB.fetch_details(tmp_path, URL)
     assert found.checks_note.startswith("Only 1000 of 1100 checks are shown.")
     assert found.threads_note.startswith("Only 300 of 302 review threads are shown.")
     assert [one.body for one in found.threads[0].comments[:2]] == ["0", "10"]
     assert found.threads[0].left_out == 9
+    assert found.conversation_note == "Older comments are on the page of the pull request."
+    assert {len(one.comments[0].body) for one in found.conversation} == {8004}
+    assert len(found.conversation) == 100
 
 
 async def test_a_token_that_may_not_read_checks_or_threads_gets_the_rest(
     service: HostingStub, tmp_path: Path
 ) -> None:
     service.set_pull_requests(PullRequest(title="Otters", checks=[Check()], threads=[Thread()]))
-    service.unreadable = ["statusCheckRollup", "reviewThreads"]
+    service.unreadable = ["statusCheckRollup", "reviewThreads", "conversation"]
     found = await GITHUB.fetch_details(tmp_path, URL)
     assert (found.title, found.checks, found.threads) == ("Otters", [], [])
+    assert found.conversation_note.startswith("The token that gh uses may not read comments of")
     assert found.checks_note.startswith("The token that gh uses may not read checks.")
     assert found.threads_note.startswith("The token that gh uses may not read review comments.")
 

@@ -1,11 +1,13 @@
 """Everything that is shown of a pull request on GitHub, by a few queries."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import Check, PullRequestDetails, Reviewer, ReviewThread
+from model.hosting.conversation import arrange_conversation
 from model.hosting.fields import (
     Fields,
     get_end_cursor,
@@ -14,6 +16,7 @@ from model.hosting.fields import (
     get_nodes,
     get_number,
     get_text,
+    get_time,
 )
 from model.hosting.github.api import GraphQLAnswer, PullRequestPlace, query
 from model.hosting.github.checks import CHECK_FIELDS, parse_check
@@ -28,9 +31,12 @@ from model.hosting.github.merging import (
 )
 from model.hosting.github.threads import (
     COMMENT_FRAGMENT,
+    CONVERSATION_FIELDS,
+    CUT,
     REVIEW_FIELDS,
     THREAD_FIELDS,
-    parse_review,
+    parse_conversation,
+    parse_request_for_changes,
     parse_thread,
 )
 
@@ -38,6 +44,8 @@ MAX_CHECKS: Final = 1000
 MAX_THREADS: Final = 300
 _MAX_BODY: Final = 65_536
 """Characters of a description; GitHub's own limit."""
+
+_OLDER: Final = "Older comments are on the page of the pull request."
 
 _PAGE: Final = "pageInfo { hasNextPage endCursor }"
 _CHECKS: Final = f"""
@@ -64,7 +72,11 @@ query PullRequestDetails({_PLACE}, $after: String) {{
       }} }} }}
       latestOpinionatedReviews(first: 100) {{ nodes {{ {REVIEW_FIELDS} }} }}
       latestReviews(first: 100) {{ nodes {{ author {{ login }} state }} }}
-      {_CHECKS} {_THREADS}
+      reviewTexts: reviews(last: 100) {{ totalCount nodes {{ {REVIEW_FIELDS} }} }}
+      recent: commits(last: 20) {{ nodes {{ commit {{
+        committedDate parents(first: 1) {{ totalCount }}
+      }} }} }}
+      {_CHECKS} {_THREADS} {CONVERSATION_FIELDS}
     }}
   }}
 }}
@@ -111,6 +123,7 @@ async def fetch_details(path: Path, place: PullRequestPlace) -> PullRequestDetai
         )
     checks, checks_note = await _collect_checks(path, place, answer, fields)
     threads, threads_note = await _collect_threads(path, place, answer, fields)
+    conversation, conversation_note = _collect_conversation(answer, fields, threads)
     is_open = fields.get("state") == "OPEN"
     obstacle = explain_obstacle(fields, repository, checks)
     auto_merge = parse_auto_merge(fields)
@@ -132,6 +145,8 @@ async def fetch_details(path: Path, place: PullRequestPlace) -> PullRequestDetai
         checks_note=checks_note,
         threads=threads,
         threads_note=threads_note,
+        conversation=conversation,
+        conversation_note=conversation_note,
         merge_methods=list_merge_methods(repository),
         can_merge=not obstacle,
         merge_note=obstacle,
@@ -156,7 +171,7 @@ async def _query_details(path: Path, place: PullRequestPlace) -> GraphQLAnswer:
 async def _query(path: Path, place: PullRequestPlace, text: str, **variables: str) -> GraphQLAnswer:
     repository = place.repository
     return await query(
-        path, repository.host, text, partial=True,
+        path, repository.host, text, partial=True, jq=CUT,
         owner=repository.owner, name=repository.name, number=place.number, **variables,
     )  # fmt: skip
 
@@ -204,9 +219,36 @@ async def _collect_threads(
         nodes += get_nodes(page)
     threads = [parse_thread(node) for node in nodes[:MAX_THREADS]]
     threads.sort(key=lambda thread: thread.is_resolved)
-    reviews = [parse_review(node) for node in get_nodes(fields, "latestOpinionatedReviews")]
-    texts = [text for text in reviews if text is not None]
+    reviews = get_nodes(fields, "latestOpinionatedReviews")
+    texts = [text for review in reviews if (text := parse_request_for_changes(review)) is not None]
     return [*texts, *threads], _describe_rest(len(threads), total, "review threads")
+
+
+def _collect_conversation(
+    answer: GraphQLAnswer, fields: Fields, threads: Sequence[ReviewThread]
+) -> tuple[list[ReviewThread], str]:
+    """Return the comments that are not among the threads, and a note about those missing."""
+    if answer.is_refused("conversation") or answer.is_refused("reviewTexts"):
+        note = (
+            "The token that gh uses may not read comments of the conversation. Give it read access "
+            "to issues and pull requests, or sign in with 'gh auth login'."
+        )
+    else:
+        parts = [get_fields(fields, name) for name in ("conversation", "reviewTexts")]
+        unread = [(get_number(part, "totalCount") or 0) > len(get_nodes(part)) for part in parts]
+        note = _OLDER if any(unread) else ""
+    known = {thread.id for thread in threads}
+    found = [one for one in parse_conversation(fields) if one.id not in known]
+    is_open = fields.get("state") == "OPEN"
+    shown = arrange_conversation(found, _find_commit_time(fields), is_open=is_open)
+    return shown, note or (_OLDER if len(shown) < len(found) else "")
+
+
+def _find_commit_time(fields: Fields) -> float | None:
+    """Return when the newest commit that is not a merge was made."""
+    commits = [get_fields(node, "commit") for node in get_nodes(fields, "recent")]
+    own = [one for one in commits if (get_number(one, "parents", "totalCount") or 0) <= 1]
+    return get_time(own[-1], "committedDate") if own else None
 
 
 def _describe_rest(number: int, total: int, what: str) -> str:

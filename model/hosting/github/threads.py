@@ -1,10 +1,13 @@
-"""The review threads of a pull request on GitHub, and the texts of reviews that request changes."""
+"""What people write about a pull request on GitHub: review threads, texts of reviews, and comments
+of the conversation.
+"""
 
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ReviewThread, ReviewThreadComment
+from model.hosting.conversation import RESOLVE_NOTE
 from model.hosting.fields import (
     Fields,
     get_fields,
@@ -28,17 +31,35 @@ id state body submittedAt url viewerDidAuthor authorAssociation author { __typen
 """
 """What a query asks of each review."""
 
+CONVERSATION_FIELDS: Final = """
+conversation: comments(last: 100) { totalCount nodes {
+  id body createdAt url viewerDidAuthor authorAssociation isMinimized author { __typename login }
+} }
+"""
+"""What a query asks of the comments on the whole pull request."""
+
 COMMENT_FRAGMENT: Final = """
 fragment comment on PullRequestReviewComment {
   id body createdAt url viewerDidAuthor authorAssociation author { __typename login }
 }
 """
 
-_REVIEW_PREFIX: Final = "review:"
-"""The beginning of the ids of those threads that are the text of a review."""
-_ROLES: Final = ("OWNER", "MEMBER", "COLLABORATOR")
 _MAX_BODY: Final = 8000
 """Characters of a comment."""
+CUT: Final = (
+    '(.. | objects | select(has("viewerDidAuthor")) | select(.body | type == "string") | .body) '
+    f"|= .[:{_MAX_BODY + 1}]"
+)
+"""The filter by which `gh` cuts comments, so that a few long ones do not exceed its output."""
+
+_REVIEW_PREFIX: Final = "review:"
+"""The beginning of the ids of those threads that are the text of a review."""
+_COMMENT_PREFIX: Final = "comment:"
+"""The beginning of the ids of comments of the conversation."""
+_REVIEW_NOTE: Final = (
+    "A review that requests changes ends with the next review of the same person. Request it again."
+)
+_ROLES: Final = ("OWNER", "MEMBER", "COLLABORATOR")
 _GHOST: Final = "ghost"
 """The name that GitHub shows for an account that was deleted."""
 
@@ -73,26 +94,57 @@ def parse_thread(fields: Fields) -> ReviewThread:
     )
 
 
-def parse_review(fields: Fields) -> ReviewThread | None:
+def parse_request_for_changes(fields: Fields) -> ReviewThread | None:
     """Return the text of a review that requests changes as a thread on no place of the code.
 
     It counts as open until its author approves or the review is dismissed.
     """
     if fields.get("state") != "CHANGES_REQUESTED" or not get_text(fields, "body").strip():
         return None
+    return _parse_review(fields).model_copy(update={"resolve_note": _REVIEW_NOTE})
+
+
+def parse_conversation(fields: Fields) -> list[ReviewThread]:
+    """Return the comments on the whole pull request, and the texts of reviews beside them.
+
+    What was hidden at GitHub is left out.
+    """
+    comments = [
+        _make_remark(_COMMENT_PREFIX, node)
+        for node in get_nodes(fields, "conversation")
+        if not node.get("isMinimized")
+    ]
+    reviews = [
+        _parse_review(node)
+        for node in get_nodes(fields, "reviewTexts")
+        if node.get("state") != "PENDING" and get_text(node, "body").strip()
+    ]
+    return [*comments, *reviews]
+
+
+def _parse_review(fields: Fields) -> ReviewThread:
+    found = _make_remark(_REVIEW_PREFIX, {**fields, "createdAt": fields.get("submittedAt")})
+    waits = fields.get("state") in ("COMMENTED", "CHANGES_REQUESTED")
+    return found.model_copy(update={"needs_answer": waits})
+
+
+def _make_remark(prefix: str, fields: Fields) -> ReviewThread:
     return ReviewThread(
-        id=f"{_REVIEW_PREFIX}{get_text(fields, 'id')}",
+        id=f"{prefix}{get_text(fields, 'id')}",
         path="",
         line=None,
-        comments=[_parse_comment({**fields, "createdAt": fields.get("submittedAt")})],
+        resolve_note=RESOLVE_NOTE,
+        needs_answer=True,
+        comments=[_parse_comment(fields)],
     )
 
 
 def _parse_comment(fields: Fields) -> ReviewThreadComment:
     body = get_text(fields, "body", limit=_MAX_BODY + 1)
     author, is_own = get_fields(fields, "author"), bool(fields.get("viewerDidAuthor"))
+    is_bot = author.get("__typename") == "Bot"
     # An app writes only where an administrator has installed it.
-    has_role = get_text(fields, "authorAssociation") in _ROLES or author.get("__typename") == "Bot"
+    has_role = get_text(fields, "authorAssociation") in _ROLES or is_bot
     return ReviewThreadComment(
         id=get_text(fields, "id"),
         author=get_line(author, "login") or _GHOST,
@@ -101,13 +153,16 @@ def _parse_comment(fields: Fields) -> ReviewThreadComment:
         url=get_line(fields, "url", limit=2000),
         is_own=is_own,
         is_outsider=not is_own and not has_role,
+        is_bot=is_bot,
     )
 
 
 async def reply_to_thread(path: Path, place: PullRequestPlace, thread_id: str, text: str) -> None:
-    """Reply to a thread of review comments; to the text of a review, by a comment."""
+    """Reply to a thread of review comments; to the conversation and to the text of a review, by a
+    new comment of the conversation.
+    """
     repository = place.repository
-    if not thread_id.startswith(_REVIEW_PREFIX):
+    if not thread_id.startswith((_REVIEW_PREFIX, _COMMENT_PREFIX)):
         await query(path, repository.host, _REPLY, thread=thread_id, body=text)
         return
     endpoint = f"{repository.endpoint}/issues/{place.number}/comments"
@@ -115,11 +170,9 @@ async def reply_to_thread(path: Path, place: PullRequestPlace, thread_id: str, t
 
 
 async def resolve_thread(path: Path, place: PullRequestPlace, thread_id: str) -> None:
-    """Mark a thread as resolved. Raises `conflict` for the text of a review."""
+    """Mark a thread as resolved. Raises `conflict` for the conversation and texts of reviews."""
     if thread_id.startswith(_REVIEW_PREFIX):
-        raise SpinneyError(
-            "A review that requests changes ends with the next review of the same person. Request "
-            "it again.",
-            "conflict",
-        )
+        raise SpinneyError(_REVIEW_NOTE, "conflict")
+    if thread_id.startswith(_COMMENT_PREFIX):
+        raise SpinneyError(RESOLVE_NOTE, "conflict")
     await query(path, place.repository.host, _RESOLVE, thread=thread_id)

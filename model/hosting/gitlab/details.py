@@ -14,6 +14,7 @@ from model.hosting.gitlab.discussions import (
     People,
     fetch_discussions,
     fetch_people,
+    parse_conversation,
     parse_threads,
 )
 from model.hosting.gitlab.fields import MAX_BODY
@@ -62,6 +63,7 @@ async def fetch_details(path: Path, merge_request: int | str) -> PullRequestDeta
         "checks_note": checks_note,
         "threads": parse_threads(rows, row, people),
         "threads_note": threads_note,
+        "conversation": parse_conversation(rows, row, people),
     }
     if is_queued:
         more |= {"phase": "queued", "can_merge": False, "merge_note": "It is in the merge train."}

@@ -1,5 +1,6 @@
-"""The threads of a merge request."""
+"""The threads of a merge request, and the comments beside them."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -7,6 +8,7 @@ from urllib.parse import quote
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ReviewThread, ReviewThreadComment
+from model.hosting.conversation import RESOLVE_NOTE, arrange_conversation
 from model.hosting.fields import get, get_body, get_line, get_number, get_rows, get_time
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.fields import MAX_COMMENT, REPORTER
@@ -17,6 +19,10 @@ from model.hosting.gitlab.projects import locate
 _MAX_PAGES: Final = 10
 _LAST: Final = 20
 """Comments of a thread that are kept beside the first one."""
+_BOT: Final = re.compile(r"(?:project|group)_[0-9]{1,20}_bot(?:_|\Z)")
+"""The beginning of the user names of access tokens."""
+_PUSHED: Final = re.compile(r"added [0-9]{1,9} commit")
+"""The beginning of what GitLab notes about a push."""
 _MISSING: Final = "The thread no longer exists. Reload the merge request."
 
 
@@ -75,6 +81,36 @@ def parse_threads(discussions: list[Any], merge_request: Any, people: People) ->
     return sorted(threads, key=lambda thread: thread.is_resolved)
 
 
+def parse_conversation(
+    discussions: list[Any], merge_request: Any, people: People
+) -> list[ReviewThread]:
+    """Return the comments that cannot be resolved, with what is known of their answers."""
+    page = get_line(merge_request, "web_url")
+    found = []
+    pushed_at = None
+    for discussion in discussions:
+        rows = get_rows(discussion, "notes")
+        notes = [note for note in rows if not get(note, "system")]
+        for note in rows:
+            if get(note, "system") is True and _PUSHED.match(get_line(note, "body", limit=40)):
+                pushed_at = max(pushed_at or 0.0, get_time(note, "created_at") or 0.0)
+        if notes and not any(get(note, "resolvable") is True for note in notes):
+            kept = [notes[0], *notes[1:][-_LAST:]]
+            found.append(
+                ReviewThread(
+                    id=get_line(discussion, "id"),
+                    path="",
+                    line=None,
+                    resolve_note=RESOLVE_NOTE,
+                    needs_answer=True,
+                    comments=[_to_comment(note, page, people) for note in kept],
+                    left_out=len(notes) - len(kept),
+                )
+            )
+    is_open = get_line(merge_request, "state") == "opened"
+    return arrange_conversation(found, pushed_at, is_open=is_open)
+
+
 def _to_thread(thread_id: str, resolvable: list[Any], head: str) -> ReviewThread:
     position = get(resolvable[0], "position")
     # A position follows the lines with each push until they change; then it keeps its commit.
@@ -99,11 +135,12 @@ def _to_comment(note: Any, page: str, people: People) -> ReviewThreadComment:
         url=f"{page}#note_{number}",
         is_own=bool(author) and author == people.account,
         is_outsider=author not in (people.account, *people.members),
+        is_bot=_BOT.match(author) is not None,
     )
 
 
 async def reply(path: Path, merge_request: int | str, thread_id: str, text: str) -> None:
-    """Add a comment to a thread."""
+    """Add a comment to a thread; one of the conversation becomes a thread by that."""
     project, number = await locate(path, merge_request)
     body = {"body": without_quick_actions(text)}
     endpoint = f"{_endpoint(project, number, thread_id)}/notes"

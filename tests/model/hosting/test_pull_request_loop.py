@@ -25,6 +25,7 @@ from model.domain.hosting import (
     ReviewThreadComment,
 )
 from model.domain.resources import Project, PullRequestLoop, Session, Worktree
+from model.hosting.conversation import arrange_conversation
 from model.hosting.details import PullRequestCache
 from model.hosting.github.forge import GitHub
 from model.state import State
@@ -175,6 +176,38 @@ async def test_comments_of_outsiders_are_left_to_a_person(followed: Followed) ->
     assert "No." in text
     assert "Curl" not in text
     assert await followed.show(threads=[thread(comment("c2", "No."), outside)]) == []
+
+
+async def test_new_comments_of_the_conversation_are_sent_once(followed: Followed) -> None:
+    def said(comment_id: str, at: float, *, by: str = "bob", **fields: Any) -> ReviewThread:
+        written = comment(comment_id, f"Please, {comment_id}.").model_copy(
+            update={"created_at": at, "author": by, **fields}
+        )
+        return ReviewThread(
+            id=comment_id, path="", line=None, comments=[written], needs_answer=True
+        )
+
+    conversation = [
+        said("before", 90.0), said("app", 130.0, is_bot=True), said("busy", 140.0),
+        said("outside", 150.0, is_outsider=True), said("new", 210.0),
+    ]  # fmt: skip
+
+    def arranged(committed_at: float) -> dict[str, Any]:
+        return {"conversation": arrange_conversation(conversation, committed_at, is_open=True)}
+
+    await followed.update(status="running", pull_request_loop={"since": 100.0})
+    assert await followed.show(**arranged(50.0)) == []
+    await followed.update(status="idle")
+    # A commit followed, but the session cannot have seen what came while it was running.
+    (text,) = await followed.show(**arranged(200.0))
+    assert "# On the whole pull request (the branch has changed since)\n\nbob wrote:" in text
+    assert "Please, busy." in text and "Please, new." in text
+    assert not any(f"Please, {one}." in text for one in ("before", "app", "outside"))
+    assert text.index("end of untrusted text") < text.index("Please, busy.")
+    assert await followed.show(title="Another") == []
+    conversation += [said("mine", 220.0, is_own=True), said("later", 230.0)]
+    (text,) = await followed.show(**arranged(200.0))
+    assert "Please, later." in text and "Please, new." not in text
 
 
 async def test_after_the_limit_it_waits_for_a_person_and_says_so(

@@ -20,6 +20,11 @@ def make_details(*states: CheckState) -> PullRequestDetails:
     return PullRequestDetails(
         number=7, url="", title="", body="", phase="approved", author="ada", base="main",
         head="otter", head_commit="a", fetched_at=0.0, checks=checks, threads=threads,
+        conversation=[
+            ReviewThread(id="3", path="", line=None, needs_answer=True),
+            ReviewThread(id="4", path="", line=None, needs_answer=True, is_outdated=True),
+            ReviewThread(id="5", path="", line=None),
+        ],
     )  # fmt: skip
 
 
@@ -39,3 +44,4 @@ def test_details_are_finer_and_only_their_comments_outlast_a_change() -> None:
     found = describe_pull_request(WORKTREE, details, is_outdated=True)
     assert found is not None
     assert (found.phase, found.checks, found.unresolved) == ("open", "running", 1)
+    assert found.unanswered == 1

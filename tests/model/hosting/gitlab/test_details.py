@@ -148,8 +148,13 @@ async def test_threads_are_read_answered_and_resolved(
         {"id": "d5", "notes": [note(6, "bob", "In general …", resolvable=True),
                                *[note(n, "ada", f"{n}") for n in range(100, 130)]]},
         {"id": "d6", "notes": [note(7, "bob", "just a comment")]},
+        {"id": "d7", "notes": [note(8, "eve", "too old", created_at="2026-01-01T00:00:00Z")]},
+        {"id": "d8", "notes": [note(9, "eve", "added 2 commits\n\n<ul><li>…", system=True,
+                                    created_at="2026-01-01T00:00:01Z")]},
+        {"id": "d9", "notes": [note(10, "project_7_bot_0a1b", "71 %")]},
     ]  # fmt: skip
-    threads = (await forge.fetch_details(root, 7)).threads
+    found = await forge.fetch_details(root, 7)
+    threads = found.threads
     assert [
         (each.id, each.path, each.line, each.is_resolved, each.is_outdated) for each in threads
     ] == [
@@ -157,6 +162,15 @@ async def test_threads_are_read_answered_and_resolved(
         ("d4", "swim.py", None, False, True),
         ("d5", "", None, False, False),
         ("d2", "swim.py", 3, True, False),
+    ]
+    conversation = [
+        (one.id, one.needs_answer, one.is_outdated, one.comments[0].is_outsider)
+        for one in found.conversation
+    ]
+    assert conversation == [
+        ("d7", True, True, False),
+        ("d6", True, False, True),
+        ("d9", False, False, True),
     ]
     first, second = threads[0].comments
     assert (first.author, first.body, first.is_own, second.is_own) == ("eve", "why?", False, True)
