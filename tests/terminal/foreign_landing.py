@@ -52,6 +52,7 @@ def _hosting(text: str) -> dict[str, Answer]:
         checks_note=text, threads_note=text,
         checks=[hosting.a_check(text, "failed", id="red", summary=text)],
         threads=[hosting.a_thread(text, 1, comment)],
+        conversation=[hosting.a_remark(text, text)], conversation_note=text,
         reviewers=[Reviewer(name=text, state="approved")],
     )  # fmt: skip
     issue = hosting.an_issue(

@@ -41,6 +41,14 @@ def a_thread(path: str, line: int | None, *comments: ReviewThreadComment, **fiel
     )
 
 
+def a_remark(author: str, body: str, **fields: Any) -> ReviewThread:
+    """A comment of the conversation, which waits for an answer."""
+    comment = a_comment(author, body)
+    given = {"id": f"comment:{comment.id}", "path": "", "line": None, "comments": [comment]}
+    given |= {"needs_answer": True, "resolve_note": "It cannot be resolved. Reply to it."}
+    return ReviewThread(**{**given, **fields})
+
+
 def a_pull_request(**fields: Any) -> PullRequestDetails:
     """A pull request with a failed check and a comment that is not resolved."""
     given: dict[str, Any] = {

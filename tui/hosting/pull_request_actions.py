@@ -64,7 +64,8 @@ async def _show_log(screen: PullRequestScreen, check: "Check") -> None:
 
 async def _show_thread(screen: PullRequestScreen, thread: "ReviewThread") -> None:
     text = "\n\n".join(f"{comment.author}:\n{comment.body}" for comment in thread.comments)
-    keys = [("r", "reply"), *([("x", "resolve")] if not thread.is_resolved else [])]
+    can_resolve = not thread.is_resolved and not thread.resolve_note
+    keys = [("r", "reply"), *([("x", "resolve")] if can_resolve else [])]
     match await _read(screen, place_of(thread), text, *keys):
         case "r":
             await _reply_to(screen, thread)
@@ -122,7 +123,7 @@ async def fix(screen: PullRequestScreen) -> None:
 
 
 async def answer(screen: PullRequestScreen) -> None:
-    """Send the unresolved comments to a session, and go there."""
+    """Send the open comments to a session, and go there."""
     await _send(screen, messages.answer_comments, "Sending the comments to the session …")
 
 

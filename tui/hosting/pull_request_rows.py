@@ -36,6 +36,10 @@ _MANY_ROWS: Final = 1000
 """Below so many rows comments are counted only: laying out all that a pull request can have, 300
 threads of 20 comments, would take seconds.
 """
+_RECENT: Final = 10
+"""So many comments of the conversation, the newest, are not folded, nor are those that wait for an
+answer.
+"""
 
 _SIGNS: "Final[dict[str, tuple[str, str]]]" = {
     "failed": ("✗", "error"),
@@ -105,6 +109,7 @@ def pull_request_rows(
     _add_reviewers(page, details.reviewers)
     _add_checks(page, details, unfolded, now)
     _add_threads(page, details, unfolded, now)
+    _add_conversation(page, details, unfolded, now)
     page.add_heading("Description")
     text = make_visible(details.body).strip()
     style = palette.text if text else palette.muted
@@ -207,7 +212,7 @@ def _add_check(page: PageWriter, check: "Check", now: float) -> None:
 def _add_threads(
     page: PageWriter, details: "PullRequestDetails", unfolded: Collection[str], now: float
 ) -> None:
-    unresolved = [thread for thread in details.threads if not thread.is_resolved]
+    unresolved = details.unresolved_threads
     resolved = [thread for thread in details.threads if thread.is_resolved]
     about = f"{len(unresolved)} not resolved" if details.threads else ""
     page.add_heading("Review comments", about)
@@ -222,6 +227,39 @@ def _add_threads(
         return
     for thread in resolved:
         _add_thread(page, thread, now)
+
+
+def _add_conversation(
+    page: PageWriter, details: "PullRequestDetails", unfolded: Collection[str], now: float
+) -> None:
+    conversation, unanswered = details.conversation, details.unanswered_comments
+    if not conversation and not details.conversation_note:
+        return
+    page.add_heading("Conversation", f"{len(unanswered)} not answered" if unanswered else "")
+    if details.conversation_note:
+        note = make_visible(details.conversation_note)
+        page.add_text("", "conversation note", 3, note, page.palette.muted, 4)
+    first = max(0, len(conversation) - _RECENT)
+    if unanswered:
+        first = min(first, conversation.index(unanswered[0]))
+    if first and "conversation" not in unfolded:
+        sentence = f"   {count(first, 'earlier comment')}: enter shows them"
+        page.add("folded", "conversation", Segment(sentence, page.palette.muted))
+    else:
+        first = 0
+    for remark in conversation[first:]:
+        _add_remark(page, remark, now)
+
+
+def _add_remark(page: PageWriter, remark: "ReviewThread", now: float) -> None:
+    """Write a comment of the conversation: who wrote it, and what."""
+    if len(page.rows) >= _MANY_ROWS:
+        names = ", ".join(clean_line(comment.author) for comment in remark.comments[:1])
+        hint = f"   {names}: enter shows it"
+        page.add("thread", remark.id, Segment(hint[: page.width], page.palette.muted))
+        return
+    waits = remark.needs_answer and not remark.is_outdated
+    _add_comments(page, remark, now, 3, "not answered" if waits else "")
 
 
 def place_of(thread: "ReviewThread") -> str:
@@ -240,13 +278,25 @@ def _add_thread(page: PageWriter, thread: "ReviewThread", now: float) -> None:
         hint = f"       {count(len(thread.comments), 'comment')}: enter shows all"
         page.add("thread", thread.id, Segment(hint, palette.muted))
         return
+    _add_comments(page, thread, now, 5)
+
+
+def _add_comments(
+    page: PageWriter, thread: "ReviewThread", now: float, indent: int, state: str = ""
+) -> None:
+    """Write the comments of a thread; beside the author of the first one, its state."""
+    palette, space = page.palette, " " * indent
     for at, comment in enumerate(thread.comments):
         if at == 1 and thread.left_out:
-            left_out = f"     {count(thread.left_out, 'comment')} left out"
+            left_out = f"{space}{count(thread.left_out, 'comment')} left out"
             page.add("thread", thread.id, Segment(left_out, palette.muted))
         age = "" if comment.created_at is None else f"  {format_age(comment.created_at, now)}"
+        age += "  app" if comment.is_bot else ""
+        age += "  no role here" if comment.is_outsider else ""
         name = clean_line(comment.author)[: page.width]
-        head = (Segment(f"     {name}", palette.accent), Segment(age, palette.muted))
+        head = [Segment(f"{space}{name}", palette.accent), Segment(age, palette.muted)]
+        if state and at == 0:
+            head.append(Segment(f"  {state}", palette.warning))
         page.add("thread", thread.id, *head)
         text = make_visible(comment.body[: _MAX_COMMENT_ROWS * 4 * page.width])
-        page.add_text("thread", thread.id, 7, text, palette.text, _MAX_COMMENT_ROWS)
+        page.add_text("thread", thread.id, indent + 2, text, palette.text, _MAX_COMMENT_ROWS)

@@ -45,8 +45,8 @@ _FOOTER: Final = (
 
 _WHY_NOT: Final = {
     "pr_fix": "No check has failed.",
-    "pr_answer": "All review comments are resolved.",
-    "pr_reply": "Move to a review comment first.",
+    "pr_answer": "All comments are resolved or answered.",
+    "pr_reply": "Move to a comment first.",
     "pr_resolve": "Move to a review comment that is not resolved first.",
     "pr_update": "Its branch cannot be updated: it has all of the base, or you may not push to it.",
     "pr_draft": "You may not edit this pull request.",
@@ -116,10 +116,12 @@ class PullRequestScreen(FullScreen):
 
     @property
     def thread(self) -> "ReviewThread | None":
-        """The thread of comments under the cursor."""
-        threads = self.details.threads if self.details is not None else ()
-        here = self.here
-        return next((t for t in threads if here.part == "thread" and t.id == here.id), None)
+        """The thread, or the comment of the conversation, under the cursor."""
+        details, here = self.details, self.here
+        if details is None or here.part != "thread":
+            return None
+        threads = (*details.threads, *details.conversation)
+        return next((thread for thread in threads if thread.id == here.id), None)
 
     # Reading ------------------------------------------------------------------------------------
 
@@ -218,9 +220,9 @@ class PullRequestScreen(FullScreen):
         right = Content("")
         if details is not None:
             failed = sum(check.state == "failed" for check in details.checks)
-            open_threads = sum(not thread.is_resolved for thread in details.threads)
+            comments = len(details.unresolved_threads) + len(details.unanswered_comments)
             parts = [(f"{count(failed, 'check')} failed", "$error")] * bool(failed)
-            parts += [(f"{count(open_threads, 'comment')} open", "$warning")] * bool(open_threads)
+            parts += [(f"{count(comments, 'comment')} open", "$warning")] * bool(comments)
             parts.append(describe_phase(details))
             right = Content(" · ").join(Content.styled(text, color) for text, color in parts)
         self.query_one("#top", Line).show(left, right)
@@ -248,9 +250,9 @@ class PullRequestScreen(FullScreen):
         thread = self.thread
         useless = {
             "pr_fix": not any(check.state == "failed" for check in details.checks),
-            "pr_answer": all(thread.is_resolved for thread in details.threads),
+            "pr_answer": not (details.unresolved_threads or details.unanswered_comments),
             "pr_reply": thread is None,
-            "pr_resolve": thread is None or thread.is_resolved,
+            "pr_resolve": thread is None or thread.is_resolved or bool(thread.resolve_note),
             "pr_merge": not (is_open and (can_merge or is_waiting)),
             "pr_update": not (is_open and details.can_update),
             "pr_draft": not (is_open and details.can_edit),
@@ -293,6 +295,8 @@ class PullRequestScreen(FullScreen):
             return f"The pull request is {details.phase}."
         if action_id == "pr_merge":
             return details.merge_note or "It cannot be merged now."
+        if action_id == "pr_resolve" and self.thread is not None and self.thread.resolve_note:
+            return self.thread.resolve_note
         return _WHY_NOT[action_id]
 
     def _run(self, action_id: str) -> None:

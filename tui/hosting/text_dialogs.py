@@ -36,14 +36,15 @@ class ReplyDraft:
 
 
 class ReplyToThread(Working["PullRequestDetails"]):
-    """The last comment of a thread, and the reply; `^t` also resolves it."""
+    """The last comment of a thread, and the reply; `^t` also resolves it, if that is possible."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "toggle_resolve", priority=True, show=False)
     ]
 
     def __init__(self, thread: "ReviewThread", draft: ReplyDraft, send: "Reply") -> None:
-        super().__init__(f"Reply at {place_of(thread)}")
+        place = f"at {place_of(thread)}" if thread.path else "to the pull request"
+        super().__init__(f"Reply {place}")
         self._thread = thread
         self._draft = draft
         self._send = send
@@ -52,11 +53,12 @@ class ReplyToThread(Working["PullRequestDetails"]):
         """Comment, reply and keys."""
         comments = self._thread.comments
         last = f"{comments[-1].author}: {comments[-1].body[:_MAX_QUOTE]}" if comments else ""
-        keys = ("enter", "send"), ("^j", "line"), ("^t", "resolve or not"), ("esc", "cancel")
+        resolving = [] if self._thread.resolve_note else [("^t", "resolve or not")]
+        keys = [("enter", "send"), ("^j", "line"), *resolving, ("esc", "cancel")]
         return [
             Static(make_visible(last), markup=False, classes="words quoted"),
             MessageArea(id="message", placeholder="Reply, which everybody there can read"),
-            Label(self._describe(), id="resolve", markup=False),
+            *(Label(self._describe(), id="resolve", markup=False) for _ in resolving),
             self.status(),
             Static(keys_line(*keys), classes="keys"),
         ]
@@ -72,6 +74,8 @@ class ReplyToThread(Working["PullRequestDetails"]):
 
     def action_toggle_resolve(self) -> None:
         """Switch whether the thread is resolved, too."""
+        if self._thread.resolve_note:
+            return
         self._draft.resolve = not self._draft.resolve
         self.query_one("#resolve", Label).update(self._describe())
 

@@ -14,10 +14,10 @@ HOSTING_ACTIONS = (
     Action(
         "pr_answer",
         "c",
-        "Let a session deal with the review comments",
+        "Let a session deal with the open comments",
         scope="pull request",
         hint="answer comments",
-        help="Sends it all that are not resolved.",
+        help="Sends it all that are not resolved or not answered.",
     ),
     Action("pr_reply", "r", "Reply to the comments", scope="pull request", hint="reply"),
     Action("pr_resolve", "x", "Resolve the comments", scope="pull request", hint="resolve"),

@@ -105,4 +105,6 @@ def _request_line(request: "DeskPullRequest | None") -> str:
         parts.append(f"checks {request.checks}")
     if request.unresolved:
         parts.append(f"{count(request.unresolved, 'unresolved comment')}")
+    if request.unanswered:
+        parts.append(f"{count(request.unanswered, 'unanswered comment')}")
     return f"Pull request #{request.number}: {', '.join(parts)}."

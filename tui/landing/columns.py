@@ -162,6 +162,8 @@ def describe_pull_request(row: "LandingRow", names: Names) -> list[Part]:
         parts.append(sign)
     if request.unresolved:
         parts.append((f"{request.unresolved} unresolved", "warning"))
+    if request.unanswered:
+        parts.append((f"{request.unanswered} unanswered", "warning"))
     return _spaced(parts)
 
 

@@ -17,6 +17,7 @@ from tests.tui.a_hosting_service import (
     a_comment,
     a_log,
     a_pull_request,
+    a_remark,
     a_thread,
 )
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
@@ -245,6 +246,38 @@ async def test_a_reply_is_kept_until_it_was_sent(start: Start) -> None:
         }  # fmt: skip
 
 
+async def test_comments_of_the_conversation_are_answered_and_never_resolved(start: Start) -> None:
+    hostile = "[red]Rename\x1b[31m\u202e it" + " please" * 300
+    earlier = [a_remark(f"dan{n}", f"Number {n}.", needs_answer=False) for n in range(12)]
+    service = FakeService(threads=[], conversation=[*earlier, a_remark("grace", hostile)])
+    async with start(service, size=(80, 60)) as (app, pilot):
+        screen = await open_screen(app, pilot)
+        shown = screen_text(app)
+        assert "1 comment open" in shown and "Conversation  1 not answered" in shown
+        assert "3 earlier comments: enter shows them" in shown
+        assert "dan3" in shown and "dan2" not in shown
+        assert "[red]Rename␛[31m" in shown
+        go_to(screen, "folded", "conversation")
+        await pilot.press("enter")
+        await until_shown(app, pilot, "dan2")
+        go_to(screen, "thread", screen.details.conversation[-1].id if screen.details else "")
+        await pilot.press("x")
+        await until(pilot, lambda: notifications(app))
+        assert notifications(app) == ["It cannot be resolved. Reply to it."]
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, TextReader))
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, ReplyToThread))
+        assert "resolve or not" not in screen_text(app)
+        assert "Also resolve" not in screen_text(app)
+        await pilot.press("ctrl+t", *"Done", "enter")
+        await until(pilot, lambda: service.called("reply_to_thread"))
+        assert service.called("reply_to_thread")[-1] == {
+            "worktree_id": "w1", "thread_id": service.details.conversation[-1].id,
+            "text": "Done", "resolve": False,
+        }  # fmt: skip
+
+
 async def test_title_and_description_are_sent_only_if_they_were_changed(start: Start) -> None:
     service = FakeService(title="Mend it", body="Why")
     async with start(service) as (app, pilot):
@@ -387,6 +420,6 @@ async def test_a_key_that_cannot_act_says_why(start: Start) -> None:
         assert notifications(app) == [
             "A review requests changes, and 1 required check failed.",
             "No check has failed.",
-            "Move to a review comment first.",
+            "Move to a comment first.",
         ]
         assert not service.called("fix_checks")
