@@ -1,4 +1,4 @@
-"""The page of a worktree's pull request: its state, checks and open comments."""
+"""The page of a worktree's pull request: its state, checks, open comments and conversation."""
 
 import hashlib
 import secrets
@@ -32,14 +32,16 @@ _ORDER: Final[tuple[CheckState, ...]] = (
 """Those that need attention first."""
 _SHOWN_CHECKS: Final = 12
 _SHOWN_THREADS: Final = 4
+_SHOWN_REMARKS: Final = 4
 _COMMENT_LENGTH: Final = 150
 """Characters of the first comment of a thread; the page of a thread has all of it."""
 
 
 async def render_pull_request(page_request: PageRequest, worktree_id: str) -> str:
-    """State, checks and open comments, with forms; with `log` (a check's key) the end of its log.
+    """State, checks and comments, with forms; with `log` (a check's key) the end of its log.
 
-    `checks` and `threads` show these from the given number on, `thread` (a key) one in full.
+    `checks`, `threads` and `conversation` show these from the given number on, `thread` (a key) one
+    in full.
     """
     worktree = require_worktree(page_request.state, worktree_id)
     found = await run(page_request.workspace, get_pull_request, {"worktreeId": worktree.id})
@@ -60,6 +62,10 @@ async def render_pull_request(page_request: PageRequest, worktree_id: str) -> st
         _checks(page_request, worktree, found),
         make("h2", "Comments"),
         _threads(page_request, worktree, found),
+        _conversation(page_request, worktree, found),
+        _send(page_request, worktree, "answer-comments", "Answer the comments")
+        if found.unresolved_threads or found.unanswered_comments
+        else None,
     )
 
 
@@ -154,7 +160,7 @@ def _send(page_request: PageRequest, worktree: Worktree, name: str, label: str) 
 def _threads(
     page_request: PageRequest, worktree: Worktree, found: PullRequestDetails
 ) -> list[Node]:
-    unresolved = [thread for thread in found.threads if not thread.is_resolved]
+    unresolved = found.unresolved_threads
     if not unresolved:
         return [make("p", found.threads_note or "No open comments.")]
     first = query_number(page_request, "threads")
@@ -164,12 +170,47 @@ def _threads(
     return [
         [_thread(worktree, thread) for thread in shown],
         nav(link(count(more, "more open comment"), address)) if more > 0 else None,
-        _send(page_request, worktree, "answer-comments", "Answer the comments"),
+    ]
+
+
+def _conversation(
+    page_request: PageRequest, worktree: Worktree, found: PullRequestDetails
+) -> list[Node]:
+    """The comments on the whole pull request, the newest first."""
+    newest_first = found.conversation[::-1]
+    if not newest_first and not found.conversation_note:
+        return []
+    first = query_number(page_request, "conversation")
+    shown = newest_first[first : first + _SHOWN_REMARKS]
+    more = len(newest_first) - first - len(shown)
+    address = f"{pull_request_path(worktree.id)}?conversation={first + _SHOWN_REMARKS}"
+    note = found.conversation_note
+    return [
+        make("h2", "Conversation"),
+        make("p", note, class_="hint") if note else None,
+        [_remark(worktree, remark) for remark in shown],
+        nav(link(count(more, "earlier comment"), address)) if more > 0 else None,
+    ]
+
+
+def _remark(worktree: Worktree, remark: ReviewThread) -> list[Node]:
+    address = f"{pull_request_path(worktree.id)}?thread={_key(remark.id)}"
+    first, replies = remark.comments[0], len(remark.comments) - 1
+    waits = remark.needs_answer and not remark.is_outdated
+    marks = ["app"] * first.is_bot + ["no role here"] * first.is_outsider
+    about = ", ".join([shorten(first.author, 40), *marks, *(["not answered"] if waits else [])])
+    return [
+        nav(link(about, address)),
+        make(
+            "p",
+            shorten(first.body, _COMMENT_LENGTH),
+            make("small", f" {replies} more") if replies > 0 else None,
+        ),
     ]
 
 
 def _place(thread: ReviewThread) -> str:
-    path = shorten(thread.path, 120)
+    path = shorten(thread.path, 120) or "The whole pull request"
     return path if thread.line is None else f"{path}:{thread.line}"
 
 
@@ -199,8 +240,9 @@ def _find(keys: Sequence[str], wanted: str) -> str:
 
 
 def _render_thread(page_request: PageRequest, worktree: Worktree, found: PullRequestDetails) -> str:
-    wanted = _find([thread.id for thread in found.threads], page_request.query["thread"])
-    thread = next(thread for thread in found.threads if thread.id == wanted)
+    threads = [*found.threads, *found.conversation]
+    wanted = _find([thread.id for thread in threads], page_request.query["thread"])
+    thread = next(thread for thread in threads if thread.id == wanted)
     text = "\n\n".join(f"{comment.author}:\n{comment.body}" for comment in thread.comments)
     address = f"{pull_request_path(worktree.id)}?thread={_key(thread.id)}"
     return render_page(
@@ -220,7 +262,9 @@ def _render_thread(page_request: PageRequest, worktree: Worktree, found: PullReq
                 rows=3,
                 cols=60,
             ),
-            make(
+            None
+            if thread.resolve_note
+            else make(
                 "label",
                 make("input", type="checkbox", name="resolve", value="1"),
                 "Mark as resolved",

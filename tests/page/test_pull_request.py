@@ -86,7 +86,10 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Service:
         monkeypatch.setitem(IMPLEMENTATIONS, name, run)
 
     def resolve(thread_id: str, **_: Any) -> PullRequestDetails:
-        made.change(threads=[one for one in made.found.threads if one.id != thread_id])
+        made.change(
+            threads=[one for one in made.found.threads if one.id != thread_id],
+            conversation=[one for one in made.found.conversation if one.id != thread_id],
+        )
         return made.found
 
     def merge(**_: Any) -> PullRequestDetails:
@@ -179,6 +182,38 @@ async def test_a_comment_is_answered_and_a_reply_that_failed_is_kept(
     assert service.calls[-1] == (
         "reply_to_thread",
         {"thread_id": "second", "text": "Because of the birds.", "resolve": True},
+    )
+
+
+async def test_the_conversation_is_shown_and_replied_to(
+    service: Service, open_page: OpenPage, linked: Any
+) -> None:
+    def said(name: str, text: str, **more: Any) -> ReviewThread:
+        place = {"path": "", "line": None, "resolve_note": "It cannot be resolved."}
+        return a_thread(name, text).model_copy(update={**place, **more})
+
+    earlier = [said(f"c{number}", f"Number {number}.") for number in range(11)]
+    asked = said("asked", "".join(SCRIPTS) + "w" * 200, needs_answer=True)
+    service.change(threads=[], conversation=[*earlier, asked])
+    page = await open_page(screen=PHONE)
+    await page.evaluate("() => { window.ran = () => console.error('foreign text ran'); }")
+    await open_it(page, linked)
+    talk = page.get_by_role("region", name="Conversation")
+    await expect(talk).to_contain_text("Conversation: 1 not answered")
+    await expect(talk.get_by_text("Number 1.", exact=True)).to_be_hidden()
+    await talk.get_by_text("2 earlier comments").tap()
+    await expect(talk.get_by_text("Number 1.", exact=True)).to_be_visible()
+    assert (await talk.locator(".verbatim").last.text_content() or "").startswith(SCRIPTS[0])
+    assert await page.evaluate(ACTIVE_CONTENT) == []
+    assert await page.evaluate(TOO_WIDE) == ""
+    await expect(button(talk, "Answer the comments…")).to_be_visible()
+    await talk.get_by_role("textbox").last.fill("Renamed.")
+    await expect(talk.get_by_role("button", name="Resolve")).to_have_count(0)
+    await talk.get_by_role("button", name="Reply", exact=True).tap()
+    await expect(talk).not_to_contain_text("not answered")
+    assert service.calls[-1] == (
+        "reply_to_thread",
+        {"thread_id": "asked", "text": "Renamed.", "resolve": False},
     )
 
 

@@ -37,6 +37,17 @@ def a_pull_request() -> PullRequestDetails:
         threads=[
             ReviewThread(id=f"t{n}", path="a.py", line=n, comments=comments) for n in range(9)
         ],
+        conversation=[
+            ReviewThread(
+                id=f"r{n}",
+                path="",
+                line=None,
+                resolve_note="No.",
+                needs_answer=n == 8,
+                comments=[ReviewThreadComment(id=f"r{n}", author=f"ada{n}", body=HOSTILE)],
+            )
+            for n in range(9)
+        ],
         merge_methods=["squash", "merge"],
         can_merge=True,
         merge_note=HOSTILE,
@@ -78,10 +89,16 @@ async def test_all_checks_and_comments_are_reached_in_small_pages(
     comments = await browser.get_page(page.links()["5 more open comments"])
     comments = await browser.get_page(comments.links()["1 more open comment"])
     thread = await browser.get_page(comments.links()["a.py:8"])
+    assert "Mark as resolved" in thread.text
+    assert "ada8, not answered" in page.links()
+    earlier = await browser.get_page(page.links()["5 earlier comments"])
+    assert "1 earlier comment" in earlier.links()
+    remark = await browser.get_page(earlier.links()["ada4"])
+    assert "Send" in remark.source and "Mark as resolved" not in remark.text
     log = await browser.get_page(page.links()["failed: CI / test"])
     assert "3 lines before are left out." in log.text
     assert "Continue" in log.links()
-    assert max(len(each.source.encode()) for each in (*pages[:3], thread, log)) < LIMIT
+    assert max(len(each.source.encode()) for each in (*pages[:3], thread, remark, log)) < LIMIT
 
 
 async def test_a_merge_needs_a_tick_and_says_why_it_is_refused(

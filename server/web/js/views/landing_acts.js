@@ -57,7 +57,7 @@ function resolve(app, { worktree_id: id, conflicts, pull_request: pr }) {
 /** Rejected hunks, then what the pull request lacks, then a red check. @param {App} app @param {LandingRow} row */
 function fix(app, { worktree_id: id, review, pull_request: pr }) {
   if (review.rejected) return app.go("diff", id);
-  const hasProblem = pr && (pr.unresolved > 0 || pr.phase === "changes_requested" || pr.checks === "failed" || pr.checks === "cancelled");
+  const hasProblem = pr && (pr.unresolved > 0 || (pr.unanswered > 0 && pr.phase !== "approved") || pr.phase === "changes_requested" || pr.checks === "failed" || pr.checks === "cancelled");
   return hasProblem ? app.go("pull-request", id) : showCheck(app, id);
 }
 

@@ -115,7 +115,7 @@ function pullRequestParts(pr) {
     icon("pull-request"),
     ` #${pr.number}${pr.phase ? ` ${PHASES[pr.phase]}` : ""}`,
     state && make(`span.${state.classes || "plain"}`, `, checks ${state.word}`),
-    pr.unresolved > 0 && `, ${pluralize(pr.unresolved, "open comment")}`,
+    pr.unresolved + pr.unanswered > 0 && `, ${pluralize(pr.unresolved + pr.unanswered, "open comment")}`,
   ];
 }
 

@@ -32,7 +32,7 @@
  * @property {{ with: string, with_kind: "worktree" | "branch", files: string[] }[]} conflicts
  * @property {{ hunks: number, accepted: number, rejected: number, files: number, viewed: number }} review
  * @property {CheckResult} check
- * @property {{ number: number, url: string, phase: Phase | null, checks: CheckState | null, unresolved: number } | null} pull_request
+ * @property {{ number: number, url: string, phase: Phase | null, checks: CheckState | null, unresolved: number, unanswered: number } | null} pull_request
  * @property {string | null} merged
  * @property {NextStep} next
  * @property {string} reason

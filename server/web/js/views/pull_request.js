@@ -11,6 +11,7 @@ import { hashFor } from "../router.js";
 import { PHASES } from "./landing_words.js";
 import { openPullRequestMenu, requestReview, setDraft } from "./pull_request_acts.js";
 import { Checks } from "./pull_request_checks.js";
+import { Conversation } from "./pull_request_conversation.js";
 import { MergeBox } from "./pull_request_merge.js";
 import { Threads } from "./pull_request_threads.js";
 import { loopSwitch } from "./pull_request_loop.js";
@@ -39,8 +40,10 @@ await loadStylesheet("pull_request");
  * @property {string} path
  * @property {number | null} line
  * @property {boolean} is_resolved
+ * @property {string} resolve_note why it cannot be resolved, or empty
  * @property {boolean} is_outdated
- * @property {{ id: string, author: string, body: string, created_at: number | null, url: string }[]} comments
+ * @property {boolean} needs_answer
+ * @property {{ id: string, author: string, body: string, created_at: number | null, url: string, is_bot: boolean, is_outsider: boolean }[]} comments
  *
  * @typedef {object} PullRequest the result of `get_pull_request`
  * @property {number} number
@@ -59,6 +62,8 @@ await loadStylesheet("pull_request");
  * @property {string} checks_note
  * @property {Thread[]} threads
  * @property {string} threads_note
+ * @property {Thread[]} conversation
+ * @property {string} conversation_note
  * @property {MergeMethod[]} merge_methods
  * @property {boolean} can_merge
  * @property {string} merge_note
@@ -99,9 +104,10 @@ export class PullRequestView {
     this.reviewers = make("section.card", { "aria-label": "Reviewers" });
     this.checks = new Checks(this);
     this.threads = new Threads(this);
+    this.conversation = new Conversation(this);
     this.loop = loopSwitch(this);
     this.body = make("details.card.pr-body", make("summary", "Description"), make("p.verbatim"));
-    this.content = make("div.pr-content", this.head, this.merge.element, this.checks.element, this.threads.element, this.loop.element, this.reviewers, this.body, { hidden: true });
+    this.content = make("div.pr-content", this.head, this.merge.element, this.checks.element, this.threads.element, this.conversation.element, this.loop.element, this.reviewers, this.body, { hidden: true });
     this.element = make("div.page.pull-request", this.status, this.content);
     this.load = coalesce(() => this.#load(false));
     this.load();
@@ -179,6 +185,7 @@ export class PullRequestView {
     this.merge.show(pr);
     this.checks.show(pr);
     this.threads.show(pr);
+    this.conversation.show(pr);
     this.loop.draw();
     patchChildren(this.reviewers, this.#reviewerParts(pr));
     this.body.hidden = !pr.body.trim();
