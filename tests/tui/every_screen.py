@@ -112,11 +112,14 @@ diff --git a/parser.py b/parser.py
 +++ b/parser.py
 @@ -40,3 +40,9 @@ def read_rows(text):
      rows = []
-+     while row:
++<<<<<<< HEAD
+     while row:
 +||||||| 4f1c2d9
 +    while True:
-++    while row or tail:
-+     return rows
++=======
++    while row or tail:
++>>>>>>> main
+     return rows
 """
 
 
