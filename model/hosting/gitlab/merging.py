@@ -63,8 +63,15 @@ def list_methods(project: Any) -> list[MergeMethod]:
 
 def describe_obstacle(merge_request: Any) -> str:
     """Return why it cannot be merged now, and the next step; empty if it can."""
-    if get_line(merge_request, "state") != "opened":
-        return _OBSTACLES["not_open"]
+    match get_line(merge_request, "state"):
+        case "opened":
+            pass
+        case "merged":
+            return "It is merged already."
+        case "closed":
+            return "It is closed. Open it again on its page first."
+        case _:
+            return _OBSTACLES["not_open"]
     status = get_line(merge_request, "detailed_merge_status")
     if not status:  # before GitLab 15.6
         known = {"can_be_merged": "mergeable", "cannot_be_merged": "conflict"}
