@@ -1,5 +1,6 @@
 """Implements `model.api.landing`."""
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,7 @@ from model.git.remote_branches import push_branch
 from model.landing.checks import describe_failure
 from model.landing.obstacles import write_check_message, write_conflict_message
 from model.preferences.schema import PromptKey
+from model.scripts.config import find_config_name
 from model.worktrees import require_project, require_worktree
 from model.writing.landing_message import generate_landing_message
 
@@ -145,10 +147,11 @@ async def _write_message(workspace: "Workspace", worktree_id: str) -> tuple[str,
     conflicts = await landing.lander.find_conflicts(worktree)
     if conflicts:
         return write([base], conflicts)
+    file = await asyncio.to_thread(find_config_name, Path(worktree.path))
     check = await landing.checks.read(worktree_id)
     if check.status == "failed" and not check.is_stale:
         run = await workspace.scripts.outcome(worktree_id, "check")
-        return write_check_message(describe_failure(check), run.output), None
+        return write_check_message(describe_failure(check), run.output, file), None
     found = await landing.trains.find_obstacle(worktree)
     if found is None:
         raise SpinneyError(
@@ -160,7 +163,7 @@ async def _write_message(workspace: "Workspace", worktree_id: str) -> tuple[str,
     if car.status == "conflict":
         return write(below, car.conflicts)
     output = await landing.trains.read_output(train.id, worktree_id)
-    return write_check_message(car.error, output, below), None
+    return write_check_message(car.error, output, file, below), None
 
 
 @implements(api.start_train)

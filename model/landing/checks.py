@@ -1,17 +1,18 @@
 """The results of the `check` script, each of which belongs to the files that it ran on."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
 from model.base.errors import SpinneyError
 from model.domain.landing import CheckResult
-from model.domain.resources import Project, Worktree
-from model.domain.scripts import ScriptRun
+from model.domain.resources import Worktree
+from model.domain.scripts import Script, ScriptRun
 from model.git.content_tree import read_content_tree
 from model.git.status import GitStatus
-from model.scripts.config import read_scripts
+from model.scripts.config import read_branch_scripts, read_commit_scripts, read_scripts
 from model.scripts.runner import ScriptRunner
 from model.store.store import Store
 from model.worktrees import require_worktree
@@ -23,9 +24,9 @@ _STATUSES: Final[dict[str, Literal["running", "passed", "failed", "stopped"]]] =
     "stopped": "stopped",
 }
 
-REMOVED: Final = (
-    "This branch has no script 'check', and the project's own directory has one. Update the branch "
-    "from its base, or find out why it was taken out."
+MISSING: Final = (
+    "This branch has no script 'check', and its base has one. Update the branch from its base, or "
+    "find out why it was taken out."
 )
 
 
@@ -44,6 +45,9 @@ class Checks:
         self._trees: dict[str, tuple[str, str]] = {}
         """For each worktree: its fingerprint, and its tree at that time."""
         self._reading: dict[str, asyncio.Lock] = {}
+        self._bases: dict[tuple[str, str], tuple[tuple[str, ...], bool]] = {}
+        """For each project and base: its commits, and whether it has the script."""
+        self._reading_base = asyncio.Lock()
 
     def note_status(self, worktree_id: str, status: GitStatus) -> None:
         """Take note of a worktree's status, by which it is known whether anything has changed."""
@@ -74,9 +78,9 @@ class Checks:
             worktree_id=worktree_id, status="none", has_script=has_script, error=problem
         )
         if not has_script:
-            return none
-        if problem == REMOVED:
-            return none
+            # No branch lands unchecked by taking the script out.
+            lacks = {"has_script": True, "is_missing": True, "error": MISSING}
+            return none.model_copy(update=lacks) if await self._is_in_base(worktree) else none
         try:
             run = await self._scripts.outcome(worktree_id, "check")
         except SpinneyError:
@@ -94,9 +98,7 @@ class Checks:
         )
 
     def _find_script(self, worktree: Worktree) -> tuple[bool, str]:
-        """Whether there is a script; also if the file is invalid or lacks what the project's own
-        directory has, with the reason: no branch lands unchecked by taking the script out.
-        """
+        """Whether there is a script; also if the file is invalid, with the reason."""
         project = self._store.state.projects.get(worktree.project_id)
         if project is None:
             return False, ""
@@ -104,9 +106,23 @@ class Checks:
             found = read_scripts(Path(worktree.path), project)
         except SpinneyError as error:
             return True, error.message
-        if any(script.name == "check" for script in found):
-            return True, ""
-        return (True, REMOVED) if is_check_removed(worktree.path, project) else (False, "")
+        return _has_check(found), ""
+
+    async def _is_in_base(self, worktree: Worktree) -> bool:
+        """Whether the base of a worktree has the script. Git runs only if the base has moved."""
+        project = self._store.state.projects.get(worktree.project_id)
+        if project is None or worktree.session_type == "base":
+            return False
+        base = worktree.base_branch or project.default_branch
+        status = self._statuses.get(worktree.id)
+        commits = status.bases if status is not None else ()
+        async with self._reading_base:
+            known = self._bases.get((project.id, base))
+            if known is not None and commits and known[0] == commits:
+                return known[1]
+            has_check = _has_check(await read_branch_scripts(Path(project.path), base))
+            self._bases[project.id, base] = commits, has_check
+            return has_check
 
     async def _read_tree(self, worktree: Worktree) -> str:
         async with self._reading.setdefault(worktree.id, asyncio.Lock()):
@@ -120,15 +136,13 @@ class Checks:
             return tree
 
 
-def is_check_removed(directory: str, project: Project) -> bool:
-    """Whether the project's own directory has a script `check`, for one that has none. Blocks."""
-    if Path(directory) == Path(project.path):
-        return False
-    try:
-        own = read_scripts(Path(project.path), project)
-    except SpinneyError:
-        return False
-    return any(script.name == "check" for script in own)
+async def is_check_removed(root: Path, base_commit: str) -> bool:
+    """Whether the base has a script `check`, for a commit on top of it that has none."""
+    return _has_check(await read_commit_scripts(root, base_commit) or [])
+
+
+def _has_check(scripts: Sequence[Script]) -> bool:
+    return any(script.name == "check" for script in scripts)
 
 
 def describe_check(check: CheckResult) -> str:

@@ -47,12 +47,13 @@ def write_conflict_message(
     )
 
 
-def write_check_message(error: str, output: str, below: Sequence[str] = ()) -> str:
+def write_check_message(error: str, output: str, file: str, below: Sequence[str] = ()) -> str:
     """Return a message that asks for a fix of what the check found.
 
     Args:
         error: Why it is red, as a sentence.
         output: What it printed; the end of it is quoted as untrusted text.
+        file: The name of the config file with the script.
         below: The branches that were brought in before it was checked.
     """
     names = ", ".join(f"'{clean_line(branch)}'" for branch in below)
@@ -60,7 +61,7 @@ def write_check_message(error: str, output: str, below: Sequence[str] = ()) -> s
     text = output.strip()[-_MAX_OUTPUT:] or "(It printed nothing.)"
     return (
         f"The check of this repository fails on the branch of this worktree{on_top}, so it cannot "
-        f"land. {error} The check is the script 'check' in spinney.json.\n\nFind out why, fix the "
+        f"land. {error} The check is the script 'check' in {file}.\n\nFind out why, fix the "
         "cause, not the check, run it again, and commit the fix. The end of its output is below."
         f"\n\n{mark_untrusted(text)}"
     )

@@ -12,7 +12,7 @@ from model.domain.landing import Train
 from model.domain.resources import Project, Worktree
 from model.domain.scripts import ScriptName
 from model.git.trains import TrainWorktree
-from model.landing.checks import REMOVED, is_check_removed
+from model.landing.checks import MISSING, is_check_removed
 from model.scripts.config import read_trusted_script
 from model.scripts.process import build_environment, run_script
 from model.scripts.runner import TIME_LIMITS
@@ -34,6 +34,7 @@ class TrainChecks:
         self._directories = directories
         self._project = project
         self._worktree = TrainWorktree(Path(project.path), at)
+        self._base_commit = train.base_commit
         self._has_setup = False
         # Scripts get the same variables as in a worktree of a person.
         self._place = Worktree(
@@ -53,9 +54,8 @@ class TrainChecks:
         await self._worktree.check_out(commit)
         try:
             if await self._find("check") is None:
-                at = str(self._worktree.folder)
-                is_removed = await asyncio.to_thread(is_check_removed, at, self._project)
-                return Outcome("failed", REMOVED) if is_removed else Outcome("none")
+                is_removed = await is_check_removed(Path(self._project.path), self._base_commit)
+                return Outcome("failed", MISSING) if is_removed else Outcome("none")
             if not self._has_setup:
                 self._has_setup = True
                 problem = await self._run("setup", output)

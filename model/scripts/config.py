@@ -6,6 +6,7 @@ revokes the trust until the new text is trusted.
 
 import hashlib
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -21,6 +22,11 @@ FILES: Final = ("spinney.json", "jean.json")
 """The second file has the same format and is used if the first does not exist."""
 
 _SIZE_LIMIT: Final = 256 * 1024
+
+
+def find_config_name(directory: Path) -> str:
+    """Return the name of a directory's config file, or of the one to create. Blocks."""
+    return next((name for name in FILES if os.path.lexists(directory / name)), FILES[0])
 
 
 def hash_script(name: ScriptName, text: str) -> str:
@@ -76,16 +82,27 @@ async def read_branch_scripts(root: Path, branch: str) -> list[Script]:
     Returns an empty list for an invalid file.
     """
     for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
-        for name in FILES:
-            # A few kilobytes in a repository may unpack to a file of gigabytes.
-            blob = ("cat-file", "blob", f"{ref}:{name}")
-            result = await git(root, *blob, check=False, max_bytes=_SIZE_LIMIT)
-            if result.returncode == 0 and not result.is_truncated:
-                try:
-                    return _parse(result.raw_stdout, name, name)
-                except SpinneyError:
-                    return []
+        found = await read_commit_scripts(root, ref)
+        if found is not None:
+            return found
     return []
+
+
+async def read_commit_scripts(root: Path, commit: str) -> list[Script] | None:
+    """Return the scripts of the config file in a commit; `None` if there is no file.
+
+    `commit` is its id or a full ref. Returns an empty list for an invalid file.
+    """
+    for name in FILES:
+        # A few kilobytes in a repository may unpack to a file of gigabytes.
+        blob = ("cat-file", "blob", f"{commit}:{name}")
+        result = await git(root, *blob, check=False, max_bytes=_SIZE_LIMIT)
+        if result.returncode == 0 and not result.is_truncated:
+            try:
+                return _parse(result.raw_stdout, name, name)
+            except SpinneyError:
+                return []
+    return None
 
 
 def write_scripts(root: Path, texts: dict[ScriptName, str | None]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.commands.landing import get_check_result
+from model.commands.landing import get_check_result, write_landing_message
 from model.commands.scripts import run_worktree_script, trust_project_scripts
 from model.domain.landing import CheckResult
 from model.domain.resources import Worktree
@@ -53,8 +53,12 @@ async def test_a_change_during_the_check_makes_its_result_stale(
     made = await landing.branch("one")
     assert (await _check(landing, event_log, made)).status == "passed"
     (Path(made.path) / "broken").touch()
+    landing.git(made, "mv", "spinney.json", "jean.json")
     result = await _check(landing, event_log, made)
     assert (result.status, result.exit_code) == ("failed", 1)
+    await landing.settle(made)
+    written = await write_landing_message(landing.workspace, made.id)
+    assert "The check is the script 'check' in jean.json." in written.message
     landing.repository.write(
         "spinney.json", '{"scripts": {"check": "touch made"}}', Path(made.path)
     )
@@ -73,7 +77,11 @@ async def test_without_the_script_there_is_no_result(landing: Landing, event_log
     result = await get_check_result(landing.workspace, made.id)
     assert (result.status, result.has_script) == ("none", True)
     assert "has no script 'check'" in result.error, "taking it out is no way around it"
-    (landing.repository.root / "spinney.json").unlink()
+    landing.repository.git("rm", "--quiet", "spinney.json")
+    result = await get_check_result(landing.workspace, made.id)
+    assert result.is_missing, "what is committed in the base counts"
+    landing.repository.git("commit", "--quiet", "--message", "Check no more")
+    await landing.settle(made)
     result = await get_check_result(landing.workspace, made.id)
     assert (result.status, result.has_script) == ("none", False)
     (Path(made.path) / "spinney.json").write_text("{")
