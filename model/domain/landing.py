@@ -9,11 +9,13 @@ from model.domain.hosting import CheckState, MergeMethod, PullRequestPhase
 from model.domain.resources import Resource
 
 NextStep = Literal[
-    "answer", "wait", "commit", "resolve", "fix", "review", "check", "update", "merge", "archive"
-]
+    "answer", "wait", "commit", "resolve", "fix", "review", "check", "update", "land", "merge",
+    "archive",
+]  # fmt: skip
 """What to do next with a worktree: `answer` its session, which waits for a person; `wait` for a
 running session, check or pull request; `resolve` conflicts; `fix` a red check or review comments;
-`update` from the base; `archive` what is merged or has nothing to land."""
+`update` from the base; `land` it in the base, by whatever method; `merge` its pull request, at the
+hosting service; `archive` what is merged or has nothing to land."""
 
 AfterLanding = Literal["keep", "archive", "delete"]
 """What becomes of a worktree that has landed."""
@@ -30,6 +32,8 @@ class CheckResult(Resource):
     status: Literal["none", "running", "passed", "failed", "stopped"]
     """`none`: it never ran, or there is no such script."""
     has_script: bool = True
+    is_missing: bool = False
+    """Whether the branch has no such script, and its base has one."""
     tree: str = ""
     """The id of the git tree that it ran on: everything in the worktree, uncommitted files too."""
     is_stale: bool = False

@@ -12,7 +12,8 @@ Step = tuple[NextStep, str]
 """What is next, and why."""
 
 ORDER: Final[tuple[NextStep, ...]] = (
-    "answer", "merge", "review", "resolve", "fix", "check", "update", "commit", "archive", "wait",
+    "answer", "land", "merge", "review", "resolve", "fix", "check", "update", "commit", "archive",
+    "wait",
 )  # fmt: skip
 """Those for which something can be done now come first."""
 
@@ -73,7 +74,9 @@ def _list_steps(facts: Facts) -> Iterator[Step]:
     if open_hunks > 0:
         yield "review", f"{open_hunks} of {count(facts.review.hunks, 'change')} not reviewed."
     yield from _pull_request_steps(facts)
-    yield "merge", f"It can land in {facts.base}."
+    found = facts.pull_request
+    has_request = found is not None and found.phase not in ("merged", "closed")
+    yield "merge" if has_request else "land", f"It can land in {facts.base}."
 
 
 def _verb(number: int) -> str:
@@ -91,6 +94,8 @@ def _check_steps(facts: Facts) -> Iterator[Step]:
     problem = describe_check(facts.check)
     if not problem:
         return
+    if facts.check.is_missing and facts.behind:
+        yield "update", f"{facts.base} has a script 'check', which this branch lacks."
     if facts.check.status == "running":
         yield "wait", problem
     is_red = facts.check.status == "failed" and not facts.check.is_stale

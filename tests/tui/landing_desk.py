@@ -52,7 +52,7 @@ def some_rows() -> list[LandingRow]:
     """Six worktrees, each with another next step."""
     return [
         a_row(
-            1, "merge", "It can land in main.",
+            1, "land", "It can land in main.",
             review=ReviewProgress(hunks=7, accepted=7, files=3, viewed=3),
         ),
         a_row(

@@ -75,23 +75,14 @@ async def do_next(screen: "LandingScreen") -> None:
             await sweep.archive_or_delete(screen.desk, rows)
         elif row.next == "check":
             await check(screen)
-        elif row.next == "merge":
-            await _merge(screen, rows)
+        elif row.next == "land" or (row.next == "merge" and len(rows) > 1):
+            await land(screen)
         elif row.next in ("resolve", "fix"):
             await _repair(screen, rows)
         elif len(rows) > 1:
             screen.desk.say(f"'{row.next}' works on one worktree at a time.")
         else:
             await _SINGLE[row.next](screen)
-
-
-async def _merge(screen: "LandingScreen", rows: "list[LandingRow]") -> None:
-    """Land it; where a pull request is open, that is merged instead."""
-    request = rows[0].pull_request
-    if len(rows) == 1 and request is not None and request.phase not in ("merged", "closed"):
-        await _on_worktree(pull_request)(screen)
-    else:
-        await land(screen)
 
 
 async def _repair(screen: "LandingScreen", rows: "list[LandingRow]") -> None:
@@ -253,6 +244,7 @@ _SINGLE: "Mapping[str, LandingActionFunction]" = {
     "commit": _on_worktree(git.commit),
     "review": _on_worktree(open_diff),
     "update": update,
+    "merge": _on_worktree(pull_request),
 }
 """What is done for a step that concerns one worktree."""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from model.domain.landing import LandingDesk, Train
     from model.domain.resources import Project
 
-_CAN_RIDE: Final = frozenset({"merge", "check", "review", "update", "fix", "wait"})
+_CAN_RIDE: Final = frozenset({"land", "merge", "check", "review", "update", "fix", "wait"})
 """The next steps of worktrees that may take part in a train."""
 
 

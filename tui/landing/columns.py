@@ -28,6 +28,7 @@ NEXT_TONES: "Final[Mapping[NextStep, Tone]]" = {
     "review": "accent",
     "check": "accent",
     "update": "accent",
+    "land": "success",
     "merge": "success",
     "archive": "muted",
 }

@@ -7,6 +7,7 @@ import pytest
 from model.commands.landing import get_landing_desk
 from model.domain.events import LandingUpdated
 from model.domain.landing import CheckResult, DeskPullRequest, LandingRow, NextStep, ReviewProgress
+from model.landing.checks import MISSING
 from model.landing.next_step import Facts, choose_step
 from model.landing.train_order import suggest_train
 from tests.model.landing.conftest import Landing
@@ -48,6 +49,7 @@ async def test_a_merged_branch_can_be_archived(landing: Landing) -> None:
 
 GREEN = CheckResult(worktree_id="w", status="passed")
 RED = CheckResult(worktree_id="w", status="failed", exit_code=2)
+LACKING = CheckResult(worktree_id="w", status="none", is_missing=True, error=MISSING)
 
 
 def _facts(**changes: object) -> Facts:
@@ -66,7 +68,7 @@ def _pull_request(**values: object) -> DeskPullRequest:
 @pytest.mark.parametrize(
     ("facts", "step", "reason"),
     [
-        (_facts(), "merge", "It can land in main."),
+        (_facts(), "land", "It can land in main."),
         (_facts(waiting="Fix", check=RED), "answer", "The session 'Fix' waits for an answer."),
         (_facts(running="The setup"), "wait", "The setup is running."),
         (_facts(unmerged=1, uncommitted=3), "resolve", "1 file has an unresolved conflict."),
@@ -85,6 +87,8 @@ def _pull_request(**values: object) -> DeskPullRequest:
         (_facts(pull_request=_pull_request(unresolved=2)), "fix", "has 2 unresolved comments"),
         (_facts(pull_request=_pull_request(checks="failed")), "fix", "Checks of pull request #7"),
         (_facts(pull_request=_pull_request(), behind=1), "update", "main has 1 commit"),
+        (_facts(check=LACKING, behind=1), "update", "main has a script 'check', which this"),
+        (_facts(check=LACKING), "check", "find out why it was taken out"),
         (_facts(pull_request=_pull_request()), "wait", "waits for a review"),
         (_facts(pull_request=_pull_request(phase="approved")), "merge", "#7 is approved"),
     ],
@@ -105,7 +109,7 @@ def test_a_train_begins_with_the_fewest_conflicts_and_has_none() -> None:
             {
                 "worktree_id": worktree_id, "name": worktree_id, "branch": worktree_id,
                 "base": "main", "ahead": 1, "conflicts": conflicts, "check": GREEN,
-                "next": "merge", "reason": "",
+                "next": "land", "reason": "",
             }
         )  # fmt: skip
 

@@ -39,7 +39,7 @@ async def test_many_worktrees_and_hostile_names_stay_small_pages(
                 base=HOSTILE,
                 ahead=1,
                 check=CheckResult(worktree_id=one, status="none"),
-                next="merge",
+                next="land",
                 reason=HOSTILE,
             )
             for one in IDS

@@ -58,7 +58,7 @@ async def test_the_desk_follows_its_events_and_the_cursor_stays_on_its_worktree(
         await until(pilot, lambda: "In conflict with main: parser.py, tail.py." in screen_text(app))
         assert "In conflict with calm-heron: parser.py." in screen_text(app)
         fake.rows = [
-            a_row(3, "merge", "It can land in main.", name="quick\x1b[2Jvole"),
+            a_row(3, "land", "It can land in main.", name="quick\x1b[2Jvole"),
             *fake.rows[:2],
         ]
         fake.client.feed(e.LandingUpdated(project_id="p1"))

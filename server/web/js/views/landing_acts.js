@@ -8,9 +8,6 @@ import { sendProblem, showCheck } from "./landing_check.js";
  * @typedef {import("./landing_types.js").LandingRow} LandingRow
  */
 
-/** Whether it is merged by its pull request. @param {LandingRow} row */
-export const hasOpenRequest = ({ pull_request: pr }) => Boolean(pr && pr.phase !== "closed" && pr.phase !== "merged");
-
 /** Do the next step of a row. @param {App} app @param {LandingRow} row @returns {unknown} */
 export function actOn(app, row) {
   const { worktree_id: id } = row;
@@ -30,8 +27,10 @@ export function actOn(app, row) {
       return showCheck(app, id, { runs: true, land: () => landWorktree(app, id) });
     case "update":
       return updateFromBase(app, row);
+    case "land":
+      return landWorktree(app, id);
     case "merge":
-      return hasOpenRequest(row) ? app.go("pull-request", id) : landWorktree(app, id);
+      return app.go("pull-request", id);
     case "archive":
       return archive(app, row);
     default:

@@ -6,7 +6,7 @@ import { button, make, patchChildren } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
-import { actOn, hasOpenRequest, landWorktree, openPullRequest, updateFromBase } from "./landing_acts.js";
+import { actOn, landWorktree, openPullRequest, updateFromBase } from "./landing_acts.js";
 import { sendProblem, showCheck } from "./landing_check.js";
 import { MERGED_WORDS, PHASES, STATES, checkText } from "./landing_words.js";
 
@@ -26,7 +26,8 @@ const STEPS = {
   review: { word: "review", icon: "diff", label: "Review" },
   check: { word: "check", icon: "play", label: "Check" },
   update: { word: "update", icon: "pull", label: "Update" },
-  merge: { word: "merge", icon: "merge", label: "Land" },
+  land: { word: "land", icon: "merge", label: "Land" },
+  merge: { word: "merge", icon: "merge", label: "Merge" },
   archive: { word: "archive", icon: "archive", label: "Archive" },
 };
 
@@ -55,7 +56,6 @@ function emptyRow(desk, id) {
 /** @param {Desk} desk @param {LandingRow} row */
 function nextParts(desk, row) {
   const step = STEPS[row.next];
-  const label = row.next === "merge" && hasOpenRequest(row) ? "Merge" : step.label;
   const id = row.worktree_id;
   const act = () => {
     const current = desk.row(id);
@@ -66,7 +66,7 @@ function nextParts(desk, row) {
     make("p.reason", row.reason),
     make(
       "div.choices",
-      button([icon(step.icon), label], act, row.next === "merge" ? ".primary" : "", { "aria-label": `${label}: ${row.name}` }),
+      button([icon(step.icon), step.label], act, ["land", "merge"].includes(row.next) ? ".primary" : "", { "aria-label": `${step.label}: ${row.name}` }),
       button(icon("more"), () => openMenu(desk, id), ".quiet.icon-only", { "aria-label": `Actions for ${row.name}`, title: "More" }),
     ),
   ];

@@ -2,7 +2,7 @@
 // What the landing desk reads, as the API returns it: see model/domain/landing.py.
 
 /**
- * @typedef {"answer" | "wait" | "commit" | "resolve" | "fix" | "review" | "check" | "update" | "merge" | "archive"} NextStep
+ * @typedef {"answer" | "wait" | "commit" | "resolve" | "fix" | "review" | "check" | "update" | "land" | "merge" | "archive"} NextStep
  * @typedef {"merge" | "squash" | "rebase"} MergeMethod
  * @typedef {"keep" | "archive" | "delete"} AfterLanding
  * @typedef {"queued" | "running" | "passed" | "failed" | "cancelled" | "skipped" | "waiting"} CheckState
