@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from model.api import hosting
 from model.api import pull_requests as commands
 from model.api.doctor import get_installation
-from model.api.projects import get_github_remotes
+from model.api.projects import get_git_remotes, get_github_remotes
 from model.base.errors import SpinneyError
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
@@ -31,6 +31,14 @@ async def pull_request(desk: Desk) -> None:
         return
     if worktree.pr_url:
         _show(desk, worktree)
+        return
+    if not await desk.client.call(get_git_remotes, repo_path=worktree.path):
+        shell = desk.key_of("open_shell")
+        desk.say(
+            "The repository has no remote to push the branch to. Add one with 'git remote add "
+            f"origin <url>' ({shell} opens a shell in the worktree), then try again.",
+            bad=True,
+        )
         return
     if problem := await _find_missing_program(desk, worktree):
         desk.say(problem, bad=True)

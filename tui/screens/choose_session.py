@@ -16,13 +16,16 @@ async def session_for(
 ) -> "Session | None":
     """Return the only session, the chosen one, or a new one; `None` if the user cancels.
 
-    A new one has the agent of the magic prompt `prompt`.
+    What is sent asks for changes, so a new one may make them; it has the agent of the magic prompt
+    `prompt`.
     """
     sessions = desk.state.sessions_of(worktree.id)
     if len(sessions) == 1:
         return sessions[0]
     if not sessions:
-        session = await desk.client.call(create_session, worktree_id=worktree.id, prompt=prompt)
+        session = await desk.client.call(
+            create_session, worktree_id=worktree.id, execution_mode="build", prompt=prompt
+        )
         await desk.mirror.wait_for(lambda state: session.id in state.sessions)
         return session
     present = desk.session.id if desk.session is not None else ""

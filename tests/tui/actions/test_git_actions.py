@@ -29,6 +29,8 @@ from tui.store.places import Place
 
 SHA = "0123456789abcdef"
 
+ORIGIN = Remote(name="origin", url="/o.git")
+
 
 def client_with_changes(
     unstaged: Changes | None = None, staged: Changes | None = None, **worktree: Any
@@ -70,7 +72,7 @@ async def test_a_commit_includes_everything_if_nothing_is_staged(start: Start) -
 
 async def test_a_commit_ends_in_the_offer_to_push(start: Start) -> None:
     client = client_with_changes(make_changes("a"))
-    client.answers["get_git_remotes"] = lambda given: [Remote(name="origin", url="/o.git")]
+    client.answers["get_git_remotes"] = lambda given: [ORIGIN]
     client.answers["git_push"] = lambda given: ExchangeResult(success=True, output="done")
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
@@ -243,6 +245,7 @@ async def test_a_pull_request_is_opened_and_then_shown(start: Start) -> None:
         client.feed(e.WorktreeUpdated(worktree=a_worktree(pr_number=7, pr_url=url)))
         return OpenedPullRequest(pr_number=7, pr_url=url)
 
+    client.answers["get_git_remotes"] = lambda given: [ORIGIN]
     client.answers["open_pull_request"] = open_it
     client.answers["get_pull_request"] = lambda given: a_pull_request(number=7, url=url)
     async with start(client) as (app, pilot):
@@ -262,6 +265,7 @@ async def test_a_pull_request_is_opened_and_then_shown(start: Start) -> None:
 
 async def test_without_gh_it_says_so_and_keeps_the_input(start: Start) -> None:
     client = client_with_changes()
+    client.answers["get_git_remotes"] = lambda given: [ORIGIN]
     client.refuse("open_pull_request", "gh is not installed.", "backend_unavailable")
     async with start(client) as (app, pilot):
         perform(app, "pull_request")

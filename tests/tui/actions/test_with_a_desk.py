@@ -13,6 +13,7 @@ from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_c
 from tests.tui.fake_client import FakeClient
 from tests.tui.fake_desk import FakeDesk
 from tui.actions import git, pull_requests, sessions, view
+from tui.screens.choose_session import session_for
 from tui.screens.dialog import Confirm, Report
 from tui.store.places import Place
 
@@ -56,9 +57,24 @@ async def test_without_its_program_no_dialog_for_a_pull_request_is_opened(
         version="1.0", log="", findings=[Finding(program, None, "not found")]
     )
     remote = HostingRemote(name="origin", url="…", owner="ada", repo="engine", service=service)
+    desk.client.answers["get_git_remotes"] = lambda given: [remote]
     desk.client.answers["get_github_remotes"] = lambda given: [remote]
     await pull_requests.pull_request(desk)
     assert f"run '{program} auth login'" in desk.said[0] and desk.dialogs == []
+
+
+async def test_without_a_remote_no_form_for_a_pull_request_is_opened() -> None:
+    desk = a_desk()
+    desk.client.answers["get_git_remotes"] = lambda given: []
+    await pull_requests.pull_request(desk)
+    assert "Add one with 'git remote add origin <url>'" in desk.said[0] and desk.dialogs == []
+
+
+async def test_corrections_go_to_a_new_session_that_may_make_them() -> None:
+    desk = a_desk()
+    desk.client.answers["create_session"] = lambda given: a_session(id="s1")
+    await session_for(desk, a_worktree(id="w2"))
+    assert desk.client.called("create_session")[0]["execution_mode"] == "build"
 
 
 async def test_the_reason_of_a_failed_abort_is_shown_in_a_dialog() -> None:

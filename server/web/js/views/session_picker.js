@@ -40,9 +40,9 @@ export function sessionPicker(app, worktreeId, { hasNew = true } = {}) {
     async send(message, prompt) {
       let sessionId = select.value;
       if (!sessionId) {
-        const created = await app.run("create_session", prompt ? { worktreeId, prompt } : { worktreeId });
+        const created = await createSession(app, worktreeId, prompt);
         if (!created) return false;
-        sessionId = chosen = created.id; // also used for a second attempt
+        sessionId = chosen = created; // also used for a second attempt
       }
       app.outbox.add(sessionId, message);
       const name = app.state.sessions.get(sessionId)?.name ?? "the new session";
@@ -50,6 +50,11 @@ export function sessionPicker(app, worktreeId, { hasNew = true } = {}) {
       return true;
     },
   };
+}
+
+/** What is sent asks for changes, so the session may make them. @param {import("../app.js").App} app @param {string} worktreeId @param {string} [prompt] */
+async function createSession(app, worktreeId, prompt) {
+  return (await app.run("create_session", { worktreeId, executionMode: "build", ...(prompt ? { prompt } : {}) }))?.id;
 }
 
 /**
@@ -61,7 +66,7 @@ export async function sendByCommand(app, worktreeId, command, args, { title, det
   const picker = sessionPicker(app, worktreeId);
   const form = make("div.fields", make("p", details), make("label", make("span", "Session"), picker.element));
   if (!(await confirm(title, form, "Send"))) return false;
-  const sessionId = picker.value() || (await app.run("create_session", { worktreeId, ...(prompt ? { prompt } : {}) }))?.id;
+  const sessionId = picker.value() || (await createSession(app, worktreeId, prompt));
   const sent = sessionId && (await app.run(command, { worktreeId, ...args, sessionId }));
   if (!sent) return false;
   const name = app.state.sessions.get(sent.session_id)?.name ?? "a new session";
