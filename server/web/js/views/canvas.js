@@ -6,6 +6,7 @@ import { ask, confirm } from "../dialogs.js";
 import { button, make, syncKeyed } from "../dom.js";
 import { requestLabel, markElement, markOf } from "../marks.js";
 import { hashFor } from "../router.js";
+import { Selection } from "./selection.js";
 import { loadStylesheet } from "./stylesheet.js";
 import { plainText, pluralize } from "../format.js";
 
@@ -26,7 +27,6 @@ export function canvasView(app, route) {
 
 class Canvas {
   title = "All sessions";
-  /** @type {Set<string>} */ #selected = new Set();
   /** @type {Map<string, string>} excerpts of last messages, by session */ #excerpts = new Map();
   /** @type {Map<string, symbol>} pending requests for last messages, by session */ #requests = new Map();
 
@@ -36,12 +36,11 @@ class Canvas {
     this.projectId = projectId;
     this.filter = make("input", { type: "search", placeholder: "Filter", "aria-label": "Filter sessions", oninput: () => this.#draw() });
     this.layout = button("Grid", () => this.#toggleLayout());
-    this.selectAll = make("input", { type: "checkbox", onchange: () => this.#toggleAll() });
+    this.selection = new Selection("sessions", () => this.#draw(), () => this.#actions());
     this.status = make("p.hint", { role: "status" });
-    this.actions = make("div.selection-actions.choices", { role: "group", "aria-label": "Actions for selected sessions" });
     this.list = make("ul.cells", { "aria-label": "Sessions" });
-    const head = make("div.canvas-head", this.filter, make("label.check", this.selectAll, "all"), this.layout);
-    this.element = make("div.canvas", make("div.canvas-top", head, this.actions, this.status), this.list);
+    const head = make("div.canvas-head", this.filter, this.selection.allLabel, this.layout);
+    this.element = make("div.canvas", make("div.canvas-top", head, this.selection.bar, this.status), this.list);
     this.seen = new IntersectionObserver((entries) => {
       for (const { isIntersecting, target } of entries) {
         if (isIntersecting) this.#loadExcerpt(/** @type {HTMLElement} */ (target).dataset.key ?? "");
@@ -87,13 +86,9 @@ class Canvas {
     this.list.classList.toggle("grid", isGrid);
     this.layout.textContent = isGrid ? "As a list" : "As a grid";
     const sessions = this.#sessions();
-    const shown = new Set(sessions.map((session) => session.id));
-    for (const id of this.#selected) if (!shown.has(id)) this.#selected.delete(id);
+    this.selection.follow(sessions.map((session) => session.id));
     syncKeyed(this.list, sessions, (session) => session.id, (session, old) => this.#cell(session, old));
-    this.selectAll.checked = sessions.length > 0 && this.#selected.size === sessions.length;
-    this.selectAll.indeterminate = this.#selected.size > 0 && !this.selectAll.checked;
     this.status.textContent = sessions.length ? "" : this.filter.value ? "No matching sessions." : "No sessions yet.";
-    this.#drawActions();
   }
 
   /** @param {Resource} session @param {HTMLElement | undefined} old */
@@ -103,12 +98,12 @@ class Canvas {
     const signature = JSON.stringify([session.name, session.status, session.request?.id, session.unread, excerpt, worktree?.name, project?.name]);
     if (old?.dataset.signature === signature) {
       const box = old.querySelector("input");
-      if (box) box.checked = this.#selected.has(session.id);
+      if (box) box.checked = this.selection.has(session.id);
       return old;
     }
     const focus = /** @type {HTMLElement | null} */ (old?.contains(document.activeElement) ? document.activeElement : null);
-    const box = make("input", { type: "checkbox", checked: this.#selected.has(session.id), "aria-label": `Select ${session.name}` });
-    box.onchange = () => this.#select(session.id, box.checked);
+    const box = make("input", { type: "checkbox", checked: this.selection.has(session.id), "aria-label": `Select ${session.name}` });
+    box.onchange = () => this.selection.select(session.id, box.checked);
     const link = make("a.session", markElement(markOf(session)), make("b", session.name), { href: hashFor("session", session.id) });
     const cell = make(
       "li.cell",
@@ -158,40 +153,18 @@ class Canvas {
 
   // Bulk actions -----------------------------------------------------------------------------------
 
-  /** @param {string} id @param {boolean} isSelected */
-  #select(id, isSelected) {
-    if (isSelected) this.#selected.add(id);
-    else this.#selected.delete(id);
-    this.#draw();
-  }
-
-  #toggleAll() {
-    this.#selected = new Set(this.selectAll.checked ? this.#sessions().map((session) => session.id) : []);
-    this.#draw();
-  }
-
-  #drawActions() {
-    this.actions.hidden = this.#selected.size === 0;
-    const count = this.#selected.size;
-    const signature = String(count);
-    if (this.actions.dataset.signature === signature) return;
-    this.actions.dataset.signature = signature;
-    this.actions.replaceChildren(
-      make("span", `${count} selected`),
+  #actions() {
+    return [
       button("Message…", () => this.#sendMessage()),
       button("Stop", () => this.#each("stop_generation", "stopped", (s) => s.status === "running" || s.status === "waiting")),
       button("Mark as read", () => this.#each("mark_session_read", "marked as read", (s) => s.unread)),
       button("Archive", () => this.#archive()),
-      button("Clear selection", () => {
-        this.#selected.clear();
-        this.#draw();
-      }, ".quiet"),
-    );
+    ];
   }
 
   /** @param {string} command @param {string} outcome @param {(session: Resource) => boolean} [applies] */
   async #each(command, outcome, applies = () => true) {
-    const ids = [...this.#selected].filter((id) => {
+    const ids = this.selection.ids.filter((id) => {
       const session = this.app.state.sessions.get(id);
       return session && applies(session);
     });
@@ -203,14 +176,15 @@ class Canvas {
   }
 
   async #archive() {
-    const busyCount = [...this.#selected].filter((id) => ["running", "waiting"].includes(this.app.state.sessions.get(id)?.status)).length;
-    const skipsConfirmation = this.#selected.size === 1 && !busyCount && !this.app.state.preferences.confirm_session_close;
+    const { ids } = this.selection;
+    const busyCount = ids.filter((id) => ["running", "waiting"].includes(this.app.state.sessions.get(id)?.status)).length;
+    const skipsConfirmation = ids.length === 1 && !busyCount && !this.app.state.preferences.confirm_session_close;
     const details = busyCount ? `${countSessions(busyCount)} will be stopped first.` : "You can restore them from the archive.";
-    if (skipsConfirmation || (await confirm(`Archive ${countSessions(this.#selected.size)}?`, details, "Archive"))) await this.#each("archive_session", "archived");
+    if (skipsConfirmation || (await confirm(`Archive ${countSessions(ids.length)}?`, details, "Archive"))) await this.#each("archive_session", "archived");
   }
 
   async #sendMessage() {
-    const ids = [...this.#selected];
+    const { ids } = this.selection;
     const message = await ask(`Message to ${countSessions(ids.length)}`, { label: "Send", rows: 5, hint: "The message is sent to each of them." });
     if (!message?.trim()) return;
     for (const id of ids) this.app.outbox.add(id, message.trim());

@@ -13,6 +13,7 @@ import { landWorktree } from "./landing_acts.js";
 import { pushBase, showLandings, undoLanding } from "./landing_history.js";
 import { landingRow } from "./landing_row.js";
 import { trainCard } from "./landing_train.js";
+import { Selection } from "./selection.js";
 import { loadStylesheet } from "./stylesheet.js";
 
 await loadStylesheet("landing");
@@ -41,7 +42,6 @@ function projectList(app, projects) {
 class LandingDesk {
   title = "Landing";
   /** @type {Desk} */ #desk = { rows: [], suggested_train: [], can_undo: null };
-  /** @type {Set<string>} */ #selected = new Set();
   #isLoaded = false;
 
   /** @param {App} app @param {string} projectId */
@@ -49,15 +49,13 @@ class LandingDesk {
     this.app = app;
     this.projectId = projectId;
     this.status = make("p.hint", "Loading …", { role: "status" });
-    this.all = make("input", { type: "checkbox", onchange: () => this.#toggleAll() });
-    this.allLabel = make("label.check", this.all, "all");
+    this.selection = new Selection("worktrees", () => this.#draw(), () => this.#actions());
     this.undo = make("div.choices");
     const more = button(icon("more"), () => this.#openMenu(), ".quiet.icon-only", { "aria-label": "More actions", title: "More" });
-    this.actions = make("div.choices.selection-actions", { role: "group", "aria-label": "Actions for selected worktrees" });
     this.train = trainCard(app, projectId);
     this.list = make("ul.landing-rows", { "aria-label": "Worktrees" });
     this.empty = make("div.empty", { hidden: true });
-    this.element = make("div.page.landing", make("div.page-head", this.status, this.allLabel, this.undo, more), this.actions, this.train.element, this.list, this.empty);
+    this.element = make("div.page.landing", make("div.page-head", this.status, this.selection.allLabel, this.undo, more), this.selection.bar, this.train.element, this.list, this.empty);
     this.load = coalesce(() => this.#load());
     this.load();
     this.train.load();
@@ -104,18 +102,13 @@ class LandingDesk {
 
   #draw() {
     const { rows, can_undo: landingId } = this.#desk;
-    const known = new Set(rows.map((row) => row.worktree_id));
-    for (const id of this.#selected) if (!known.has(id)) this.#selected.delete(id);
+    this.selection.follow(rows.map((row) => row.worktree_id));
     const ready = rows.filter((row) => !["wait", "answer"].includes(row.next)).length;
     this.status.textContent = rows.length ? `${pluralize(rows.length, "worktree")}, ${ready === rows.length ? "all" : ready} with something to do now` : "";
-    this.allLabel.hidden = rows.length < 2;
-    this.all.checked = rows.length > 0 && this.#selected.size === rows.length;
-    this.all.indeterminate = this.#selected.size > 0 && !this.all.checked;
     patchChildren(this.undo, landingId ? [button([icon("undo"), "Undo the last landing"], () => undoLanding(this.app, this.#desk.can_undo ?? ""))] : []);
-    syncKeyed(this.list, rows, (row) => row.worktree_id, (row, old) => landingRow(this, row, this.#selected.has(row.worktree_id), old));
+    syncKeyed(this.list, rows, (row) => row.worktree_id, (row, old) => landingRow(this, row, old));
     this.empty.hidden = rows.length > 0;
     if (!rows.length) patchChildren(this.empty, this.#emptyParts());
-    this.#drawActions();
   }
 
   #emptyParts() {
@@ -129,33 +122,14 @@ class LandingDesk {
 
   // Several at once --------------------------------------------------------------------------------
 
-  /** @param {string} id @param {boolean} isSelected */
-  select(id, isSelected) {
-    if (isSelected) this.#selected.add(id);
-    else this.#selected.delete(id);
-    this.#draw();
-  }
-
-  #toggleAll() {
-    this.#selected = new Set(this.all.checked ? this.#desk.rows.map((row) => row.worktree_id) : []);
-    this.#draw();
-  }
-
-  #drawActions() {
-    const count = this.#selected.size;
-    this.actions.hidden = count === 0;
-    patchChildren(this.actions, [
-      make("span", `${count} selected`),
-      count === 1
-        ? button([icon("merge"), "Land…"], () => landWorktree(this.app, [...this.#selected][0]), ".primary")
-        : button([icon("merge"), "Land as a train…"], () => this.#startTrain([...this.#selected]), ".primary"),
+  #actions() {
+    return [
+      this.selection.ids.length === 1
+        ? button([icon("merge"), "Land…"], () => landWorktree(this.app, this.selection.ids[0]), ".primary")
+        : button([icon("merge"), "Land as a train…"], () => this.#startTrain(this.selection.ids), ".primary"),
       button([icon("play"), "Run the check"], () => this.#runChecks()),
       button([icon("archive"), "Archive…"], () => this.#archive()),
-      button("Clear selection", () => {
-        this.#selected.clear();
-        this.#draw();
-      }, ".quiet"),
-    ]);
+    ];
   }
 
   /** Open the dialog that orders a train; the suggested order comes first. @param {string[]} ids */
@@ -165,20 +139,19 @@ class LandingDesk {
     const { orderTrain } = await import("./landing_order.js");
     orderTrain(this.app, this.projectId, order.map((id) => ({ id, name: this.row(id)?.name ?? id, detail: this.row(id)?.reason ?? "" })), (train) => {
       this.train.show(train);
-      this.#selected.clear();
-      this.#draw();
+      this.selection.replace([]);
       this.train.element.scrollIntoView({ block: "nearest" });
     });
   }
 
   async #runChecks() {
-    const ids = [...this.#selected];
+    const { ids } = this.selection;
     const results = await Promise.allSettled(ids.map((worktreeId) => this.app.connection.call("run_worktree_script", { worktreeId, script: "check" })));
     report(this.app, results, "Started the check of", "worktree");
   }
 
   async #archive() {
-    const ids = [...this.#selected];
+    const { ids } = this.selection;
     if (!(await confirm(`Archive ${pluralize(ids.length, "worktree")}?`, "Their files and sessions are kept, and you can restore them. What is not landed stays on their branches.", "Archive"))) return;
     const results = await Promise.allSettled(ids.map((worktreeId) => this.app.connection.call("archive_worktree", { worktreeId })));
     report(this.app, results, "Archived", "worktree");

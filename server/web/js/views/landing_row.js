@@ -13,7 +13,7 @@ import { MERGED_WORDS, PHASES, STATES, checkText } from "./landing_words.js";
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("./landing_types.js").LandingRow} LandingRow
- * @typedef {{ app: App, row: (id: string) => LandingRow | undefined, select: (id: string, isSelected: boolean) => void }} Desk
+ * @typedef {{ app: App, row: (id: string) => LandingRow | undefined, selection: import("./selection.js").Selection }} Desk
  */
 
 /** Of each next step: the word, its icon, and what its button is called. @type {Record<import("./landing_types.js").NextStep, { word: string, icon: string, label: string }>} */
@@ -31,9 +31,10 @@ const STEPS = {
   archive: { word: "archive", icon: "archive", label: "Archive" },
 };
 
-/** @param {Desk} desk @param {LandingRow} row @param {boolean} isSelected @param {HTMLElement | undefined} old */
-export function landingRow(desk, row, isSelected, old) {
+/** @param {Desk} desk @param {LandingRow} row @param {HTMLElement | undefined} old */
+export function landingRow(desk, row, old) {
   const id = row.worktree_id;
+  const isSelected = desk.selection.has(id);
   const element = old ?? emptyRow(desk, id);
   const [select, what, facts, next] = element.children;
   const box = /** @type {HTMLInputElement} */ (select.firstElementChild);
@@ -49,7 +50,7 @@ export function landingRow(desk, row, isSelected, old) {
 /** @param {Desk} desk @param {string} id */
 function emptyRow(desk, id) {
   const box = make("input", { type: "checkbox" });
-  box.onchange = () => desk.select(id, box.checked);
+  box.onchange = () => desk.selection.select(id, box.checked);
   return make("li.landing-row", make("label.landing-select", box), make("div.what"), make("ul.facts"), make("div.next"));
 }
 

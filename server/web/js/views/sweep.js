@@ -11,6 +11,7 @@ import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { MERGED_WORDS } from "./landing_words.js";
 import { describeRecovery } from "./recovery_points.js";
+import { Selection } from "./selection.js";
 import { loadStylesheet } from "./stylesheet.js";
 
 await loadStylesheet("landing");
@@ -59,7 +60,6 @@ class Sweep {
   title = "Sweep";
   /** @type {SweepRow[]} */ #rows = [];
   /** @type {number | null} */ #free = null;
-  /** @type {Set<string>} */ #selected = new Set();
   /** What became of worktrees, also of those that are gone. @type {Map<string, Swept & { name: string }>} */ #results = new Map();
   #isLoaded = false;
 
@@ -68,13 +68,11 @@ class Sweep {
     this.app = app;
     this.projectId = projectId;
     this.status = make("p.hint", "Loading …", { role: "status" });
-    this.all = make("input", { type: "checkbox", onchange: () => this.#toggleAll() });
-    this.allLabel = make("label.check", this.all, "all");
-    this.safe = button("Select what can go without loss", () => this.#selectSafe());
-    this.actions = make("div.choices.selection-actions", { role: "group", "aria-label": "Actions for selected worktrees", hidden: true });
+    this.selection = new Selection("worktrees", () => this.#draw(), () => this.#actions());
+    this.safe = button("Select what can go without loss", () => this.selection.replace(this.#rows.filter(isSafe).map((row) => row.worktree_id)));
     this.results = make("ul.sweep-results", { "aria-label": "Results", "aria-live": "polite" });
     this.list = make("ul.sweep-rows", { "aria-label": "Worktrees" });
-    this.element = make("div.page.sweep", make("div.page-head", this.status, this.allLabel, this.safe), this.actions, this.results, this.list);
+    this.element = make("div.page.sweep", make("div.page-head", this.status, this.selection.allLabel, this.safe), this.selection.bar, this.results, this.list);
     this.load = coalesce(() => this.#load());
     this.load();
   }
@@ -112,17 +110,12 @@ class Sweep {
   }
 
   #draw() {
-    const known = new Set(this.#rows.map((row) => row.worktree_id));
-    for (const id of this.#selected) if (!known.has(id)) this.#selected.delete(id);
+    this.selection.follow(this.#rows.map((row) => row.worktree_id));
     const size = this.#rows.reduce((sum, row) => sum + (row.size ?? 0), 0);
     this.status.textContent = [this.#rows.length ? pluralize(this.#rows.length, "worktree") : "No worktrees.", size > 0 && formatSize(size), this.#free !== null && `${formatSize(this.#free)} free on the disk`].filter(Boolean).join(" · ");
-    this.allLabel.hidden = this.#rows.length < 2;
     this.safe.hidden = !this.#rows.some(isSafe);
-    this.all.checked = this.#rows.length > 0 && this.#selected.size === this.#rows.length;
-    this.all.indeterminate = this.#selected.size > 0 && !this.all.checked;
     syncKeyed(this.list, this.#rows, (row) => row.worktree_id, (row, old) => this.#row(row, old));
     patchChildren(this.results, [...this.#results.values()].map((result) => this.#result(result)));
-    this.#drawActions();
   }
 
   /** @param {SweepRow} row @param {HTMLElement | undefined} old */
@@ -132,10 +125,10 @@ class Sweep {
     const element = old ?? make("li.sweep-row", make("label.landing-select", box), make("div.what"), make("p.facts"), make("p.size"));
     const [select, what, facts, size] = element.children;
     const shownBox = /** @type {HTMLInputElement} */ (select.firstElementChild);
-    shownBox.checked = this.#selected.has(id);
+    shownBox.checked = this.selection.has(id);
     shownBox.ariaLabel = `Select ${row.name}`;
-    if (!old) box.onchange = () => this.#select(id, box.checked);
-    element.classList.toggle("selected", this.#selected.has(id));
+    if (!old) box.onchange = () => this.selection.select(id, box.checked);
+    element.classList.toggle("selected", this.selection.has(id));
     const project = this.projectId ? "" : `${this.app.state.projects.get(row.project_id)?.name ?? ""} ▸ `;
     patchChildren(what, [make("h2", row.archived ? row.name : make("a", row.name, { href: hashFor("worktree", id) })), make("p.hint", `${project}${row.branch} · used `, ageElement(row.last_used_at), row.last_used_at ? " ago" : "")]);
     patchChildren(facts, factsOf(row));
@@ -154,37 +147,23 @@ class Sweep {
 
   // Selection --------------------------------------------------------------------------------------
 
-  /** @param {string} id @param {boolean} isSelected */
-  #select(id, isSelected) {
-    if (isSelected) this.#selected.add(id);
-    else this.#selected.delete(id);
-    this.#draw();
+  #selectedRows() {
+    return this.#rows.filter((row) => this.selection.has(row.worktree_id));
   }
 
-  #toggleAll() {
-    this.#selected = new Set(this.all.checked ? this.#rows.map((row) => row.worktree_id) : []);
-    this.#draw();
-  }
-
-  #selectSafe() {
-    this.#selected = new Set(this.#rows.filter(isSafe).map((row) => row.worktree_id));
-    this.#draw();
-  }
-
-  #drawActions() {
-    const rows = this.#rows.filter((row) => this.#selected.has(row.worktree_id));
+  #actions() {
+    const rows = this.#selectedRows();
     const size = rows.reduce((sum, row) => sum + (row.size ?? 0), 0);
-    this.actions.hidden = rows.length === 0;
-    patchChildren(this.actions, [
-      make("span", `${rows.length} selected`, size > 0 && make("span.wide-label", `, ${formatSize(size)}`)),
-      ...(rows.some((row) => !row.archived) ? [button([icon("archive"), "Archive…"], () => this.#sweep("archive"))] : []),
+    return [
+      size > 0 && make("span.wide-label", formatSize(size)),
+      rows.some((row) => !row.archived) && button([icon("archive"), "Archive…"], () => this.#sweep("archive")),
       button([icon("trash"), "Delete…"], () => this.#sweep("delete"), ".danger"),
-    ]);
+    ];
   }
 
   /** @param {"archive" | "delete"} action */
   async #sweep(action) {
-    const rows = this.#rows.filter((row) => this.#selected.has(row.worktree_id));
+    const rows = this.#selectedRows();
     const answer = await askFor(this.app, rows, action);
     if (!answer) return;
     const result = await this.app.run("sweep_worktrees", { worktreeIds: rows.map((row) => row.worktree_id), action, ...answer });
@@ -192,9 +171,8 @@ class Sweep {
     if (!swept) return;
     const names = new Map(rows.map((row) => [row.worktree_id, row.name]));
     this.#results = new Map(swept.map((each) => [each.worktree_id, { ...each, name: names.get(each.worktree_id) ?? "" }]));
-    this.#selected = new Set(swept.filter((each) => !each.ok).map((each) => each.worktree_id));
+    this.selection.replace(swept.filter((each) => !each.ok).map((each) => each.worktree_id));
     await this.load();
-    this.#draw();
   }
 }
 

@@ -8,6 +8,7 @@ import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { select } from "./form_fields.js";
+import { Selection } from "./selection.js";
 import { loadStylesheet } from "./stylesheet.js";
 import { keyOf, searchText, worktreesOf, workRow } from "./work_items.js";
 import { TABS, readPage, statesOf, tabOf } from "./work_source.js";
@@ -32,7 +33,6 @@ class WorkView {
   title = "Open work";
   /** @type {Entry[]} */ #entries = [];
   /** @type {{ project_id: string, message: string }[]} */ #problems = [];
-  /** @type {Set<string>} keys of entries */ #selected = new Set();
   /** What the service searched for. */ #searched = "";
   #page = 0;
   #isComplete = false;
@@ -56,13 +56,11 @@ class WorkView {
     this.search.oninput = () => this.#handleTyping();
     this.refresh = button(icon("refresh"), () => this.#read(1, { refresh: true }), ".quiet.icon-only", { "aria-label": "Ask the hosting service again", title: "Refresh" });
     this.status = make("p.hint", { role: "status" });
-    this.all = make("input", { type: "checkbox", onchange: () => this.#toggleAll() });
-    this.allLabel = make("label.check", this.all, "all");
-    this.actions = make("div.choices.selection-actions", { role: "group", "aria-label": "Actions for selected items", hidden: true });
+    this.selection = new Selection("items", () => this.#draw(), () => [button([icon("play"), "Start…"], () => this.#start(this.#chosen()), ".primary")]);
     this.problems = make("ul.work-problems", { "aria-label": "Problems" });
     this.list = make("ul.work-rows", { "aria-label": this.tab.title });
     this.more = button("Show more", () => this.#showMore(), "", { hidden: true });
-    this.element = make("div.page.work", this.lists, make("div.work-filters", make("div.search-field", icon("search"), this.search), ...this.#filterFields(projects), this.refresh), make("div.page-head", this.status, this.allLabel), this.actions, this.problems, this.list, this.more);
+    this.element = make("div.page.work", this.lists, make("div.work-filters", make("div.search-field", icon("search"), this.search), ...this.#filterFields(projects), this.refresh), make("div.page-head", this.status, this.selection.allLabel), this.selection.bar, this.problems, this.list, this.more);
     this.#searched = this.search.value.trim();
     this.#read(1);
   }
@@ -182,17 +180,12 @@ class WorkView {
   #draw() {
     const found = this.#matching();
     const shown = found.slice(0, this.#limit);
-    const keys = new Set(found.map(keyOf));
-    for (const key of this.#selected) if (!keys.has(key)) this.#selected.delete(key);
+    this.selection.follow(shown.map(keyOf), found.map(keyOf));
     this.status.textContent = this.#describe(found.length);
     this.status.classList.toggle("bad", Boolean(this.#failure));
-    this.allLabel.hidden = shown.length < 2;
-    this.all.checked = shown.length > 0 && shown.every((entry) => this.#selected.has(keyOf(entry)));
-    this.all.indeterminate = this.#selected.size > 0 && !this.all.checked;
     syncKeyed(this.list, shown, keyOf, (entry, old) => this.#row(entry, old));
     patchChildren(this.problems, this.#problems.map(({ project_id: id, message }) => make("li", icon("warning"), make("span", make("b", `${this.app.state.projects.get(id)?.name ?? "A project"}: `), message))));
     this.more.hidden = this.#isReading || (this.#isComplete && shown.length === found.length) || !this.#entries.length;
-    this.#drawActions();
   }
 
   /** @param {number} count */
@@ -209,11 +202,11 @@ class WorkView {
   /** @param {Entry} entry @param {HTMLElement | undefined} old */
   #row(entry, old) {
     const key = keyOf(entry);
-    const isSelected = this.#selected.has(key);
+    const isSelected = this.selection.has(key);
     const trees = worktreesOf(this.app, entry).map((tree) => [tree.name, this.app.state.sessionsOf(tree.id).map((session) => [session.id, session.name, session.status, session.waiting_for, session.unread])]);
     const signature = JSON.stringify([entry.item, isSelected, trees]);
     if (old?.dataset.signature === signature) return old;
-    const row = workRow(this.app, entry, { withProject: this.isAll, isSelected, onSelect: (isChosen) => this.#select(key, isChosen), start: () => this.#start([entry]) });
+    const row = workRow(this.app, entry, { withProject: this.isAll, isSelected, onSelect: (isChosen) => this.selection.select(key, isChosen), start: () => this.#start([entry]) });
     row.dataset.signature = signature;
     if (old?.contains(document.activeElement)) requestAnimationFrame(() => row.querySelector("input")?.focus());
     return row;
@@ -221,40 +214,15 @@ class WorkView {
 
   /** The selected entries. */
   #chosen() {
-    return this.#matching().filter((entry) => this.#selected.has(keyOf(entry)));
-  }
-
-  #drawActions() {
-    const chosen = this.#chosen();
-    this.actions.hidden = chosen.length === 0;
-    patchChildren(this.actions, [
-      make("span", `${chosen.length} selected`),
-      button([icon("play"), "Start…"], () => this.#start(this.#chosen()), ".primary"),
-      button("Clear selection", () => {
-        this.#selected.clear();
-        this.#draw();
-      }, ".quiet"),
-    ]);
-  }
-
-  /** @param {string} key @param {boolean} isSelected */
-  #select(key, isSelected) {
-    if (isSelected) this.#selected.add(key);
-    else this.#selected.delete(key);
-    this.#draw();
-  }
-
-  #toggleAll() {
-    this.#selected = new Set(this.all.checked ? this.#matching().slice(0, this.#limit).map(keyOf) : []);
-    this.#draw();
+    return this.#matching().filter((entry) => this.selection.has(keyOf(entry)));
   }
 
   /** @param {Entry[]} entries */
   async #start(entries) {
     const { startWork } = await import("./work_start.js");
     startWork(this.app, entries, () => {
-      for (const entry of entries) if (worktreesOf(this.app, entry).length) this.#selected.delete(keyOf(entry));
-      this.#draw();
+      const begun = entries.filter((entry) => worktreesOf(this.app, entry).length).map(keyOf);
+      this.selection.replace(this.selection.ids.filter((key) => !begun.includes(key)));
     });
   }
 }
