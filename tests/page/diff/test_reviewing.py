@@ -48,7 +48,7 @@ async def test_hunks_are_rejected_with_a_reason_taken_back_and_sent(
             assert tree.read("list.txt") == BOTH_ENDS
     await user.press(button(review, "Send 1 rejected…"))
     await user.press(button(page.get_by_role("dialog"), "Send"))
-    await expect(page.locator(".toast").last).to_contain_text("Sent to 'Fix the parser'.")
+    await expect(review).to_have_text(re.compile("^1 of 2 hunks(?! · )"))
     [text] = await wait_for_user_texts(client, session)
     assert "Keep the number." in text
     await choose_side(user, "Staged")
@@ -88,6 +88,10 @@ async def test_an_agents_findings_are_edited_dismissed_and_fixed(
     await choose(user, "Review by an agent")
     review = page.get_by_role("region", name="Review")
     await expect(review).to_contain_text("2 findings.")
+    await user.press(review.get_by_role("button", name=re.compile("^2 findings")))
+    await expect(review.get_by_role("listitem")).to_have_count(2)
+    await user.press(review.get_by_role("button", name=re.compile("^2 findings")))
+    await expect(review.get_by_role("listitem")).to_have_count(0)
     card = page.locator(".finding-row").filter(has_text="major")
     await expect(card).to_contain_text("not done yet")
     await user.press(button(card, "Edit the major finding at new.txt:2"))
@@ -124,6 +128,19 @@ async def test_two_worktrees_are_compared_side_by_side(
     await expect(changes).to_contain_text("pears")
     await button(page, "Swap both sides").click()
     await expect(page.get_by_role("status").filter(has_text="to 'plums'")).to_be_visible()
+
+
+async def test_a_long_comparison_is_loaded_to_its_end(
+    open_page: OpenPage, tree: WorkTree, project: Any
+) -> None:
+    tree.write("long.txt", "".join(f"line {n}\n" for n in range(1_500)))
+    page = await open_page(f"/compare/{project['id']}?right={tree.id}")
+    changes = page.get_by_role("group", name="Changes in long.txt")
+    more = button(page, "Show 501 more of 501 rows")
+    await expect(changes.locator(".diff-row")).to_have_count(1_000)
+    await more.click()
+    await expect(changes.locator(".diff-row").last).to_contain_text("line 1499")
+    await expect(more).to_be_hidden()
 
 
 async def test_release_notes_are_written_and_copied(

@@ -36,7 +36,7 @@ export class Findings {
     if (this.#reviewed.isRunning) await view.app.run("stop_code_review", { worktreeId: view.id });
     else {
       const started = await view.app.run("run_code_review", { worktreeId: view.id });
-      if (started) view.app.toast(`${started.agent} reviews the changes. f goes to what it finds.`);
+      if (started) view.app.toast(`${started.agent} reviews the changes.${matchMedia("(pointer: coarse)").matches ? "" : " f goes to what it finds."}`);
     }
     await this.#reviewed.read();
   }
