@@ -74,7 +74,7 @@ async def test_a_worktree_is_checked_landed_and_taken_back(
     repository: Path,
 ) -> None:
     page = user.page
-    await add_branch(client, orchard, "pears", pears_txt="two\n")
+    tree = await add_branch(client, orchard, "pears", pears_txt="two\n")
     await open_desk(client, page, orchard)
     pears = row(page, "pears")
     await expect(pears.locator(".facts")).to_contain_text("1 file +1 −0")
@@ -99,6 +99,16 @@ async def test_a_worktree_is_checked_landed_and_taken_back(
     await user.press(button(dialog(page), "Undo the landing"))
     await expect(page.locator(".toast").filter(has_text="'main' is at")).to_be_visible()
     assert log(repository).startswith("Change spinney.json\n")
+
+    given = {"worktreeId": tree.id, "path": "pears.txt", "side": "branch"}
+    diff = await client.call("get_file_diff", **given)
+    [hunk] = diff["hunks"]
+    await client.call("decide_hunk", **given, hunk=hunk, verdict="accepted", seen=diff["digest"])
+    await page.goto("/#/needs")
+    found = page.get_by_role("region", name="Landing").get_by_role("link")
+    await expect(found).to_contain_text("orchard · It can land in main.")
+    await user.press(found)
+    await expect(row(page, "pears")).to_contain_text("land")
 
 
 async def test_a_landing_that_is_refused_says_why_and_looks_again(
@@ -182,6 +192,11 @@ async def test_a_train_is_ordered_stops_at_a_red_check_and_lands_what_is_ready(
         re.compile("check", re.IGNORECASE)
     )
     await button(dialog(page), "Cancel").click()
+    await page.goto("/#/needs")
+    found = page.get_by_role("region", name="Landing").get_by_role("link")
+    await expect(found).to_contain_text("Train onto main")
+    await expect(found).to_contain_text("stopped, 2 of 3 worktrees ready")
+    await found.click()
     await button(train, "Land 2 …").click()
     await button(dialog(page), "Land").click()
     await expect(train).to_contain_text("2 worktrees landed on 'main'.")

@@ -1,6 +1,6 @@
 // @ts-check
 // The start view, a feed: the sessions that need you, to be answered directly; those at work, with what they write and
-// do; and those that have finished.
+// do; what can be landed; and the sessions that have finished.
 
 import { ageElement } from "../age.js";
 import { activityOf } from "../activity.js";
@@ -11,6 +11,7 @@ import { icon } from "../icons.js";
 import { changeCounts, markElement, markOf, requestLabel } from "../marks.js";
 import { performAction } from "../perform.js";
 import { hashFor } from "../router.js";
+import { LandingFeed } from "./home_landing.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -40,27 +41,37 @@ class Home {
     this.waitingPart = section("Needs you", "needs", this.waitingList);
     this.runningPart = section("Running", "running", this.runningList);
     this.recentPart = section("Recent", "recent", this.recentList);
+    const landingList = make("ul.recent-list");
+    const landingPart = section("Landing", "landing", landingList);
+    this.landing = new LandingFeed(app, landingPart, landingList);
     this.empty = make("div.empty");
     const task = make("a.button.primary.large.new-task", icon("edit"), "New task", { href: hashFor("new") });
-    this.element = make("div.page.home", problemsElement(app), this.empty, this.waitingPart, make("div.others", this.runningPart, this.recentPart), make("div.task-bar", task));
+    this.element = make("div.page.home", problemsElement(app), this.empty, this.waitingPart, make("div.others", this.runningPart, landingPart, this.recentPart), make("div.task-bar", task));
     this.observer = new IntersectionObserver((entries) => this.#watch(entries), { rootMargin: "100px" });
   }
 
   /** @param {import("../state.js").Change} change */
   update(change) {
     if (change.tree) this.#draw();
+    if (change.tree) this.landing.update();
     if (change.tree || change.activity) for (const id of this.#visible) this.#running.get(id)?.update(this.#lines.get(id));
   }
 
   /** @param {string} name @param {any} body */
   handleEvent(name, body) {
+    this.landing.handleEvent(name, body);
     if (name === "message-started") this.#lines.delete(body.session_id);
     if (name !== "live-line") return;
     this.#lines.set(body.session_id, body.text);
     this.app.invalidate({ activity: true });
   }
 
+  handleReload() {
+    this.landing.handleReload();
+  }
+
   close() {
+    this.landing.close();
     this.observer.disconnect();
     this.app.connection.watchSessions([]);
   }
