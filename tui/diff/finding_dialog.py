@@ -1,6 +1,7 @@
 """The dialogs for findings of a review: editing one, and listing all."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from textual import on
@@ -10,20 +11,20 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from model.base.text import clean_line
+from model.base.text import clean_line, make_visible
+from tui.composer.draft import Draft
 from tui.composer.message_area import MessageArea
 from tui.draw.line_parts import one_line
+from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog
+from tui.screens.pick import Pick
+from tui.screens.pick_field import PickField
 from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
-    from model.domain.code_reviews import Finding
+    from model.domain.code_reviews import Finding, Severity
 
-_SHOWN: Final = 6
-"""Lines of a suggestion."""
-
-
-_TONES: Final = {
+_TONES: "Final[dict[Severity, str]]" = {
     "critical": "$text-error",
     "major": "$text-warning",
     "minor": "$text-accent",
@@ -40,36 +41,68 @@ def locate(finding: "Finding") -> str:
     return f"{clean_line(finding.path)}:{finding.first_line}{more}"
 
 
-class EditFinding(Dialog[str]):
-    """What a finding says, and the change that it suggests."""
+@dataclass(frozen=True, slots=True)
+class EditedFinding:
+    """What a finding is to say; `None` for what stays as it is."""
+
+    explanation: str | None
+    suggestion: str | None
+    severity: "Severity | None"
+
+
+class EditFinding(Dialog[EditedFinding]):
+    """What a finding says, how severe it is, and the lines that it suggests instead."""
 
     def __init__(self, finding: "Finding") -> None:
         super().__init__(f"{finding.severity}: {locate(finding)}")
         self._finding = finding
+        self._suggestion = make_visible(finding.suggestion)
+        self._severities = [Choice(name, name, color=tone) for name, tone in _TONES.items()]
 
     def body(self) -> list[Widget]:
-        """The suggestion, the text box and the keys."""
-        suggested = self._finding.suggestion.splitlines()
-        excerpt = [one_line(line, 70) for line in suggested[:_SHOWN]]
-        more = [f"… {len(suggested) - _SHOWN} more lines"] if len(suggested) > _SHOWN else []
-        shown = "\n".join(["Suggested:", *excerpt, *more])
+        """The text, the suggested lines, the severity and the keys."""
+        severities = self._severities
+        present = next(one for one in severities if one.value == self._finding.severity)
+        keys = (("enter", "save"), ("^j", "line"), ("tab", "next"), ("esc", "cancel"))
         return [
-            *([Static(shown, markup=False, classes="words")] if suggested else []),
-            MessageArea(placeholder="What is wrong?"),
-            Static(keys_line(("enter", "save"), ("^j", "line"), ("esc", "cancel")), classes="keys"),
+            MessageArea(placeholder="What is wrong?", id="explanation"),
+            Static("Lines that should replace these:", classes="words"),
+            MessageArea(placeholder="None suggested", id="suggestion", can_submit_empty=True),
+            PickField("Severity", present, self._pick, steps=severities),
+            Static(keys_line(*keys), classes="keys"),
         ]
 
     def on_mount(self) -> None:
-        """Focus the end of the text."""
-        area = self.query_one(MessageArea)
-        area.text = self._finding.explanation
-        area.move_cursor(area.document.end)
-        area.focus()
+        """Show both texts; focus the end of the first."""
+        self.query_one("#suggestion", MessageArea).draft = Draft(self._suggestion)
+        explanation = self.query_one("#explanation", MessageArea)
+        explanation.draft = Draft(self._finding.explanation)
+        explanation.focus()
+
+    def _pick(self, present: str, typed: str) -> Pick:
+        return Pick("Severity", self._severities, present, typed=typed)
 
     @on(MessageArea.Submitted)
-    def _submitted(self, event: MessageArea.Submitted) -> None:
+    @on(PickField.Submitted)
+    def _submitted(self, event: MessageArea.Submitted | PickField.Submitted) -> None:
         event.stop()
-        self.dismiss(event.text.strip())
+        explanation, suggestion = (
+            self.query_one(f"#{name}", MessageArea).draft.text_to_send()
+            for name in ("explanation", "suggestion")
+        )
+        if not explanation.strip():
+            self.query_one("#explanation").focus()
+            return
+        value = self.query_one(PickField).choice.value
+        severity = next(name for name in _TONES if name == value)
+        finding = self._finding
+        self.dismiss(
+            EditedFinding(
+                explanation.strip() if explanation != finding.explanation else None,
+                suggestion if suggestion != self._suggestion else None,
+                severity if severity != finding.severity else None,
+            )
+        )
 
 
 class Findings(Dialog[Chosen]):

@@ -122,14 +122,16 @@ async def _send(screen: Diff, findings: "list[Finding]") -> None:
 
 
 async def edit(screen: Diff, finding: "Finding") -> None:
-    """Change what a finding says."""
-    text = await screen.desk.ask(EditFinding(finding))
-    if text:
+    """Change what a finding says, suggests, or how severe it is."""
+    edited = await screen.desk.ask(EditFinding(finding))
+    if edited is not None:
         await screen.desk.client.call(
             update_finding,
             worktree_id=screen.worktree.id,
             finding_id=finding.id,
-            explanation=text,
+            explanation=edited.explanation,
+            suggestion=edited.suggestion,
+            severity=edited.severity,
         )
         await screen.review.read()
 

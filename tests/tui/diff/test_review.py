@@ -229,9 +229,14 @@ async def test_a_finding_is_edited_dismissed_brought_back_and_sent(start: Start)
         await until(pilot, lambda: screen.finding_here is not None)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, EditFinding))
-        assert app.screen.query_one(MessageArea).text == "It prints the wrong number."
-        await pilot.press(*" Why?", "enter")
+        assert app.screen.query_one("#explanation", MessageArea).text == (
+            "It prints the wrong number."
+        )
+        await pilot.press(*" Why?", "tab", "ctrl+j", *"pass", "tab", "left", "enter")
         await until(pilot, lambda: "wrong number. Why?" in text_of(screen))
+        [edited] = tree.client.called("update_finding")
+        assert edited["suggestion"].endswith("\npass")
+        assert edited["severity"] != a_finding().severity
         await pilot.press("delete")
         await until(pilot, lambda: "wrong number" not in text_of(screen))
         await pilot.press("z")
