@@ -5,6 +5,7 @@ It also publishes events on request, and measures the delays of its event loop.
 
 import asyncio
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,11 +73,20 @@ async def stream(workspace: Workspace, session: Session, count: int, rate: float
                     case MessageCompleted():
                         cost = watch.stop()
                     case TurnRecorded(turn=turn) if turn.ended_at is not None:
+                        await _wait_for_silence(news)
                         return cost
                     case MessageFailed(error=error):
                         raise RuntimeError(error)
     finally:
         end_listening()
+
+
+async def _wait_for_silence(news: asyncio.Event) -> None:
+    """Wait until no event was published for a second: some are collected for a while."""
+    with suppress(TimeoutError):
+        while True:
+            news.clear()
+            await asyncio.wait_for(news.wait(), 1.0)
 
 
 async def main(place: Path) -> None:
