@@ -149,8 +149,10 @@ async def test_what_keeps_a_worktree_from_landing_is_sent_to_its_session(
     await text.fill("/demo say seen")
     await button(dialog(page), "Send").click()
     await expect(page.get_by_text("Sent to 'Count pears'.")).to_be_visible()
-    messages = (await client.call("get_messages", sessionId=session["id"]))["messages"]
-    assert messages[0]["content"][0]["text"] == "/demo say seen"
+    found = await client.until(
+        lambda found: found["messages"], "get_messages", sessionId=session["id"]
+    )
+    assert found["messages"][0]["content"][0]["text"] == "/demo say seen"
 
 
 async def test_a_train_is_ordered_stops_at_a_red_check_and_lands_what_is_ready(

@@ -222,7 +222,9 @@ async def test_another_session_has_the_commands_of_its_own_agent(start: Start) -
         await until(pilot, lambda: app.main.chat.key == "s2")
         await pilot.press(*"/w")
         await wait_for_row(pilot, app, "Codex")
-        assert [row.split()[0] for row in completion_rows(app)] == ["/wind"]
+        names = [row.split()[0] for row in completion_rows(app)]
+        assert "/wind" in names
+        assert "/weave" not in names
 
 
 async def test_without_a_session_the_commands_of_its_future_agent_are_listed(
