@@ -19,7 +19,7 @@ from model.domain import events as e
 from model.domain.findings import Finding
 from model.domain.hosting import OpenIssue, OpenPullRequest
 from model.domain.output import ToolOutput
-from model.domain.resources import AgentCommand, Branch, Message, TextBlock
+from model.domain.resources import AgentCommand, Branch, Message, Remote, TextBlock
 from model.domain.scripts import Script, ScriptRun
 from tests.terminal import foreign_landing
 from tests.tui.builders import a_session, a_worktree
@@ -71,6 +71,7 @@ def command_results(text: str) -> dict[str, Callable[[dict[str, Any]], Any]]:
         "list_agent_commands": [
             AgentCommand(name="seen", description=text, argument_hint=text),
         ],
+        "get_git_remotes": [Remote(name=text, url=text)],
         "get_clone_progress": CloneProgress(running=True, words=text),
         "get_removal_losses": RemovalLosses(files=[text], commits=1, sessions=1, running=[text]),
         "list_backends": [report],
