@@ -118,7 +118,7 @@ class Trains:
         if train is None or is_busy:
             return train
         if train.status in ("ready", "stopped") and await self._has_moved(project, train):
-            return await self._end(train, "outdated", _describe_moved(train))
+            return await self._end_outdated(train)
         return train
 
     async def note_change(self, worktree_id: str) -> None:
@@ -219,14 +219,13 @@ class Trains:
     async def recover(self) -> None:
         """Report the trains that a kill interrupted as stopped. Called once, at start."""
         for project_id in await self._records.list_projects():
-            train = await self._records.read(project_id)
             project = self._store.state.projects.get(project_id)
-            if train is None or project is None or project_id in self._running:
+            if project is None:
                 continue
             try:
-                await self._recover(project, train)
+                await self._recover(project)
             except SpinneyError as error:
-                _log.warning("the train %s: %s", train.id, error.message)
+                _log.warning("the train of %s: %s", project_id, error.message)
 
     async def close(self) -> None:
         """Stop all trains."""
@@ -334,6 +333,14 @@ class Trains:
         await self._save(ended)
         return ended
 
+    async def _end_outdated(self, train: Train) -> Train | None:
+        """Report a train as outdated, unless what moved its base was its own landing."""
+        async with self._moves.lock(train.project_id):
+            newest = await self._records.read(train.project_id)
+            if newest != train:
+                return newest
+            return await self._end(train, "outdated", _describe_moved(train))
+
     async def _has_moved(self, project: Project, train: Train) -> bool:
         """Whether the base or a branch that is ready is elsewhere than when the train started."""
         ready = {car.branch: car.head_commit for car in train.cars if car.status == "ready"}
@@ -359,7 +366,13 @@ class Trains:
         await TrainWorktree(root, self._records.worktree(train.id)).remove()
         await forget_commit(root, train.id)
 
-    async def _recover(self, project: Project, train: Train) -> None:
+    async def _recover(self, project: Project) -> None:
+        async with self._moves.lock(project.id):
+            train = await self._records.read(project.id)
+            if train is not None and project.id not in self._running:
+                await self._recover_train(project, train)
+
+    async def _recover_train(self, project: Project, train: Train) -> None:
         commits = {car.commit for car in train.cars if car.status == "ready"}
         landings = await self._moves.list_landings(project.id, limit=1)
         if train.status != "landed" and landings and landings[0].after in commits:

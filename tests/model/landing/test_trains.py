@@ -1,6 +1,7 @@
 """A train brings several branches in, each on top of the one before, and checks each."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from model.commands.scripts import trust_project_scripts
 from model.domain.events import TrainUpdated
 from model.domain.landing import Train
 from model.domain.resources import Worktree
+from model.git.trains import read_heads
+from model.landing import trains
 from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing, write_scripts
 
@@ -138,6 +141,29 @@ async def test_a_moved_base_is_noticed_and_the_train_runs_again(
         await land_train(landing.workspace, train.id)
     assert repository.git("rev-parse", "main") == moved
     assert (await _start(landing, two)).status == "ready"
+
+
+async def test_who_looks_at_a_train_while_it_lands_sees_that_it_landed(
+    landing: Landing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    train = await _start(landing, one)
+    looked, has_landed = asyncio.Event(), asyncio.Event()
+
+    async def read_late(root: Path, names: Sequence[str]) -> Mapping[str, str]:
+        monkeypatch.setattr(trains, "read_heads", read_heads)
+        looked.set()
+        await has_landed.wait()
+        return await read_heads(root, names)
+
+    monkeypatch.setattr(trains, "read_heads", read_late)
+    looking = asyncio.create_task(get_train(landing.workspace, one.project_id))
+    await looked.wait()
+    await land_train(landing.workspace, train.id)
+    has_landed.set()
+    for found in (await looking, await get_train(landing.workspace, one.project_id)):
+        assert found is not None
+        assert found.status == "landed"
 
 
 async def test_what_is_checked_keeps_its_result_while_nothing_moves(
