@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
+from urllib.parse import urlencode
 
 from model.domain.resources import ExecutionMode, Session
 from server.lite.html import Element, Node, make
@@ -132,14 +133,22 @@ def _session_link(page_request: PageRequest, session: Session) -> list[Node]:
 
 
 def paginate(page_request: PageRequest, rows: Sequence[T]) -> tuple[Sequence[T], Element | None]:
-    """The rows of the requested page, and links to the others."""
+    """The rows of the requested page, and links to the others, which keep the rest of the query
+    but the notice of what was done.
+    """
+    kept = {name: page_request.query[name] for name in page_request.query if name != "done"}
+
+    def link_to(text: str, number: int) -> Element:
+        query = urlencode({**kept, "page": number}, errors="replace")
+        return link(text, f"{page_request.path}?{query}")
+
     text = page_request.query.get("page", "")
     last = max(0, (len(rows) - 1) // _PAGE_ROWS)
     number = min(int(text), last) if text.isascii() and text.isdigit() and len(text) < 9 else 0
     links: list[Node] = [f"Page {number + 1} of {last + 1}"]
     if number:
-        links += [" ", link("Previous", f"{page_request.path}?page={number - 1}")]
+        links += [" ", link_to("Previous", number - 1)]
     if number < last:
-        links += [" ", link("Next", f"{page_request.path}?page={number + 1}")]
+        links += [" ", link_to("Next", number + 1)]
     shown = rows[number * _PAGE_ROWS : (number + 1) * _PAGE_ROWS]
     return shown, nav(*links) if last else None

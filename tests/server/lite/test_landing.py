@@ -104,6 +104,10 @@ async def test_many_worktrees_and_hostile_names_stay_small_pages(
     started = await browser.request("POST", f"{path}/train/start", fields, Origin=browser.url)
     train = await browser.get_page(started.location)
     assert "in conflict" in train.text
+    again = await browser.get_page(f"{path}/train?new=1")
+    second = await browser.get_page(again.links()["Next"])
+    assert "Page 2 of 3" in second.text
+    assert second.form("start")
     sweep = await browser.get_page(f"{path}/sweep")
     chosen = [*sweep.form("sweep").values, *(("worktree", one) for one in sweep.values("worktree"))]
     asked = await browser.request(
