@@ -107,10 +107,12 @@ def landing_path(worktree_id: str) -> str:
 
 def describe_preview(preview: LandingPreview) -> str:
     """What landing would bring, in a sentence or two."""
-    text = (
-        f"{count(preview.commits, 'commit')}, {count(preview.files, 'file')} "
-        f"+{preview.added} −{preview.removed} into '{shorten(preview.base)}'."
-    )
+    text = f"Into '{shorten(preview.base)}'."
+    if preview.head_commit:  # Else nothing is counted: it is not ready.
+        text = (
+            f"{count(preview.commits, 'commit')}, {count(preview.files, 'file')} "
+            f"+{preview.added} −{preview.removed} into '{shorten(preview.base)}'."
+        )
     if preview.checked_out_in:
         place = shorten(preview.checked_out_in, 200)
         text += f" It is checked out in {place}, which follows if it is clean."

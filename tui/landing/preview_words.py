@@ -21,14 +21,17 @@ _MAX_FILES: Final = 4
 def describe_preview(preview: "LandingPreview") -> Content:
     """What comes into which base, what follows, and the state of the check."""
     base = one_line(clean_line(preview.base), _MAX_BASE)
+    at = (f" at {preview.base_commit[:7]}", "$text-muted")
     lines: list[str | Content] = [
         Content.assemble(
             (f"{count(preview.commits, 'commit')} → {base}", "bold"),
-            (f" at {preview.base_commit[:7]}", "$text-muted"),
+            at,
             f"   {count(preview.files, 'file')}  ",
             (f"+{preview.added}", "$success"),
             (f" −{preview.removed}", "$error"),
         )
+        if preview.head_commit
+        else Content.assemble((f"→ {base}", "bold"), at)  # Nothing is counted until it is ready.
     ]
     if preview.conflicts:
         shown = [

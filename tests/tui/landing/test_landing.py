@@ -22,6 +22,7 @@ from tests.tui.waiting import until
 from tui.diff.screen import Diff
 from tui.landing.land_dialog import Land
 from tui.landing.new_train import NewTrain
+from tui.landing.preview_words import describe_preview
 from tui.landing.screen import LandingScreen
 from tui.landing.sweep_screen import SweepScreen
 from tui.landing.train_dialog import TrainProgress
@@ -151,6 +152,12 @@ async def test_where_landing_is_refused_enter_does_nothing_and_there_are_ways_ou
         await until(pilot, lambda: "main has moved." in screen_text(app))
         assert fake.client.called("land_worktree")[0]["ignore_check"] is True
         assert isinstance(app.screen, Land)
+
+
+def test_nothing_is_counted_of_a_branch_that_is_not_ready() -> None:
+    not_ready = a_preview(head_commit="", commits=0, files=0, added=0, removed=0)
+    assert describe_preview(not_ready).plain.startswith("→ main at ")
+    assert "2 commits → main" in describe_preview(a_preview()).plain
 
 
 async def test_words_typed_into_a_refused_landing_are_its_message_and_decide_nothing(

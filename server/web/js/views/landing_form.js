@@ -123,9 +123,10 @@ class LandingForm {
   }
 
   #draw() {
-    const { base, commits, files, added, removed, check, conflicts, checked_out_in: place, problem } = this.preview;
+    const { base, head_commit: head, commits, files, added, removed, check, conflicts, checked_out_in: place, problem } = this.preview;
     this.facts.replaceChildren(
-      `${pluralize(commits, "commit")}, ${pluralize(files, "file")} `, make("ins", `+${added}`), " ", make("del", `−${removed}`), ` into '${base}'.`,
+      // Nothing is counted of a branch that is not ready.
+      ...(head ? [`${pluralize(commits, "commit")}, ${pluralize(files, "file")} `, make("ins", `+${added}`), " ", make("del", `−${removed}`), ` into '${base}'.`] : [`Into '${base}'.`]),
       place ? ` '${base}' is checked out in ${place}, which follows if it is clean.` : "",
     );
     this.messagePart.hidden = this.method.value() === "rebase";
