@@ -108,7 +108,7 @@ OPERATIONS = (
 
 
 class HttpApi:
-    """Everything under `/api`, and `/healthz`."""
+    """Everything under `/api`, `/healthz` and `/readyz`."""
 
     def __init__(
         self, workspace: "Workspace", authenticator: Authenticator, run_id: str, limits: Limits
@@ -122,6 +122,7 @@ class HttpApi:
         """All routes."""
         return [
             web.get("/healthz", self._health),
+            web.get("/readyz", self._ready),
             web.get("/api/auth", self._auth),
             web.get("/api/init", self._init),
             web.get("/api/projects/{project_id}/avatar", Avatars(self._workspace).serve),
@@ -134,7 +135,15 @@ class HttpApi:
         ]
 
     async def _health(self, _: web.Request) -> web.Response:
-        """Health check; needs no token."""
+        """Health check: the server answers. Needs no token."""
+        return web.json_response({"ok": True})
+
+    async def _ready(self, _: web.Request) -> web.Response:
+        """Readiness check: messages are accepted. Otherwise 503 with a `reason`; needs no token."""
+        # It listens only once the store is open and the agents' catalog is loaded.
+        if self._workspace.store.is_failing:
+            reason = "The last changes cannot be saved. Check the disk of the data directory."
+            return web.json_response({"ok": False, "reason": reason}, status=503)
         return web.json_response({"ok": True})
 
     async def _auth(self, request: web.Request) -> web.Response:

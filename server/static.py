@@ -1,6 +1,7 @@
 """The page's static files, all read from `web/` at start, so that no request names a path on disk.
 
-The page's own addresses all serve the shell, which is revalidated each time. Everything it refers
+The page's own addresses all serve the shell to browsers, which is revalidated each time; programs
+get a 404 from all but `/`. Everything it refers
 to is under a path with a hash of the whole folder and never changes, so browsers fetch it once.
 """
 
@@ -101,7 +102,7 @@ class StaticFiles:
         return static
 
     async def serve(self, request: web.Request) -> web.Response:
-        """The file, the page for an address without an extension, or a JSON 404."""
+        """The file, the page for a browser at an address without an extension, or a JSON 404."""
         # The path as it was sent: not decoded, joined or normalized.
         path = request.raw_path.partition("?")[0]
         prefix = f"/v/{self.version}"
@@ -113,7 +114,10 @@ class StaticFiles:
             return _respond(request, self._files[path], "no-cache")
         elif not path.startswith(("/v/", "/api/", "/ws/")):
             index = self._files.get("/index.html")
-            if index is not None and (_PAGE_ADDRESS.fullmatch(path) or path == "/index.html"):
+            is_page = path in ("/", "/index.html") or (
+                _PAGE_ADDRESS.fullmatch(path) is not None and _expects_page(request)
+            )
+            if index is not None and is_page:
                 return _respond(request, index, "no-cache")
         raise SpinneyError("There is nothing at this address.", "not_found")
 
@@ -150,6 +154,11 @@ class StaticFiles:
 def strip_comments(script: str) -> str:
     """Remove comments, which are a third of the page's scripts; line numbers stay the same."""
     return _COMMENT.sub(lambda match: match[1] or "\n" * match[0].count("\n"), script)
+
+
+def _expects_page(request: web.Request) -> bool:
+    """Whether a browser opens the address: programs name no type, or another one."""
+    return "text/html" in request.headers.get("Accept", "").lower()
 
 
 def _respond(request: web.Request, file: _File, caching: str) -> web.Response:

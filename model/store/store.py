@@ -66,6 +66,11 @@ class Store:
         self._is_failing = False
         self._writes: set[asyncio.Task[None]] = set()
 
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last attempt to save what was recorded has failed."""
+        return self._is_failing
+
     async def accept(self, *changes: Change, copy: CopiedMessages | None = None) -> None:
         """Save, fold and publish all changes, or none of them; with them, `copy` messages.
 

@@ -41,6 +41,20 @@ async def test_health_needs_no_token(server: Server, http: aiohttp.ClientSession
     assert (response.status, await response.json()) == (200, {"ok": True})
 
 
+async def test_readiness_ends_while_nothing_can_be_saved(
+    server: Server,
+    http: aiohttp.ClientSession,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    response = await http.get(base_url(server) + "/readyz")
+    assert (response.status, await response.json()) == (200, {"ok": True})
+    monkeypatch.setattr(workspace.store, "_is_failing", True)
+    response = await http.get(base_url(server) + "/readyz")
+    assert response.status == 503
+    assert "Check the disk" in (await response.json())["reason"]
+
+
 async def test_init_gives_the_whole_state(api: Api, session: Session, workspace: Workspace) -> None:
     status, body = await api("GET", "/api/init")
     assert status == 200

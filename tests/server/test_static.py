@@ -180,7 +180,9 @@ async def test_addresses_of_the_page_get_the_page_and_missing_files_a_json_404(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
     page = await (await http.get(base_url(server) + "/")).text()
-    assert await (await http.get(base_url(server) + "/sessions/abc-1")).text() == page
+    browser = {"Accept": "text/html,*/*;q=0.8"}
+    opened = await http.get(base_url(server) + "/sessions/abc-1", headers=browser)
+    assert await opened.text() == page
     missing = await http.get(base_url(server) + "/missing.js")
     assert missing.status == 404
     assert (await missing.json())["error_type"] == "not_found"
@@ -205,3 +207,19 @@ def test_the_page_never_parses_html_from_text() -> None:
         text = script.read_text()
         for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
             assert word not in text, script.name
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "status"),
+    [
+        ("/session/0f3a", "*/*", 404),
+        ("/metrics", "application/json", 404),
+        ("/", "*/*", 200),
+    ],
+)
+async def test_programs_get_the_page_only_at_its_root(
+    server: Server, http: aiohttp.ClientSession, path: str, accept: str, status: int
+) -> None:
+    response = await http.get(base_url(server) + path, headers={"Accept": accept})
+    assert response.status == status
+    assert response.content_type == ("text/html" if status == 200 else "application/json")
