@@ -22,6 +22,7 @@ from model.domain.resources import (
     ThinkingLevel,
     Usage,
 )
+from model.domain.usage import UsageWindow
 
 Verdict = Literal["allow", "deny"]
 """A user's decision on one tool call."""
@@ -306,6 +307,15 @@ class ModelReported:
 
 
 @dataclass(frozen=True, slots=True)
+class LimitsReported:
+    """Usage windows of the agent's account. Windows that are not in it, and values that are
+    `None`, are as reported before.
+    """
+
+    windows: tuple[UsageWindow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
     """The turn ended normally; `stop_reason` is `stopped` if the user stopped it."""
 
@@ -346,6 +356,7 @@ AgentEvent = (
     | CommandsListed
     | ModelsListed
     | ModelReported
+    | LimitsReported
     | TurnFinished
     | TurnFailed
 )
@@ -359,6 +370,7 @@ OutOfTurnEvent = (
     | CommandsListed
     | ModelsListed
     | ModelReported
+    | LimitsReported
     | ConversationIdentified
     | RequestWithdrawn
 )

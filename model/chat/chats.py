@@ -56,6 +56,7 @@ from model.domain.resources import (
 )
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
+from model.usage.meter import UsageMeter
 
 
 class Chats:
@@ -69,9 +70,11 @@ class Chats:
         outputs: ToolOutputs,
         handovers: HandoverWriter,
         recorder: TurnRecorder,
+        meter: UsageMeter,
     ) -> None:
         self._handovers = handovers
         self._recorder = recorder
+        self._meter = meter
         self._store = store
         self._backends = backends
         self._launch_resolver = launch_resolver
@@ -388,6 +391,7 @@ class Chats:
                 self._outputs,
                 self._handovers,
                 self._recorder,
+                self._meter,
             )
         return self._conversations[session_id]
 

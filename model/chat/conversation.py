@@ -37,6 +37,7 @@ from model.domain.resources import (
 )
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
+from model.usage.meter import UsageMeter
 
 STOP_TIMEOUT = 1.5
 """Seconds that an agent has to end a turn before its process is closed; users wait for this."""
@@ -57,9 +58,11 @@ class Conversation:
         outputs: ToolOutputs,
         handovers: HandoverWriter,
         recorder: TurnRecorder,
+        meter: UsageMeter,
     ) -> None:
         self._handovers = handovers
         self._recorder = recorder
+        self._meter = meter
         self._store = store
         self._launch_resolver = launch_resolver
         self._session_id = session_id
@@ -322,6 +325,8 @@ class Conversation:
                 self._update(answering_model=event.name)
                 if event.is_user_choice:
                     self._update(model=event.name)
+            case base.LimitsReported():
+                self._meter.note_limits(self.session, event.windows)
             case base.ConversationIdentified():
                 if event.resume_token != self.session.resume_token:
                     # A mark is valid in its own conversation only.

@@ -30,6 +30,7 @@ from model.commands import (
     sessions,
     stashes,
     turns,
+    usage,
     worktrees,
 )
 
@@ -63,5 +64,6 @@ __all__ = [
     "sessions",
     "stashes",
     "turns",
+    "usage",
     "worktrees",
 ]

@@ -24,6 +24,7 @@ from model.domain.resources import (
     Worktree,
 )
 from model.domain.turns import Turn
+from model.domain.usage import AccountLimits
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -211,6 +212,13 @@ class ModelsUpdated(Event):
     name: ClassVar[str] = "models:updated"
     numbered: ClassVar[bool] = True
     backend: str
+
+
+class LimitsUpdated(Event):
+    """The usage windows of an account changed; `list_usage_limits` returns those of all."""
+
+    name: ClassVar[str] = "limits:updated"
+    account: AccountLimits
 
 
 class SessionCreated(_ChatEvent):

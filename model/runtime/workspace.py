@@ -56,6 +56,7 @@ from model.store.database import Database
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 from model.turns.undoing import TurnUndoer
+from model.usage.meter import UsageMeter
 from model.worktrees import renaming
 from model.worktrees.branch_naming import BranchNamer
 from model.worktrees.file_search import FileSearch
@@ -124,6 +125,7 @@ class Workspace:
         self.restoring: WorktreeRestorer
         self.restoring_sessions: SessionRestorer
         self.undoer: TurnUndoer
+        self.usage: UsageMeter
         self.verdicts: Verdicts
         self.code_reviews: CodeReviews
         self.comparisons: Comparisons
@@ -227,8 +229,16 @@ class Workspace:
         handovers = HandoverWriter(self.store, self.writer, self.catalog)
         recorder = TurnRecorder(self.store)
         self.undoer = TurnUndoer(self.store, recorder)
+        self.usage = UsageMeter(self.store)
+        await self.usage.limits.load()
         self.chats = Chats(
-            self.store, self.backends, launch_resolver, self.outputs, handovers, recorder
+            self.store,
+            self.backends,
+            launch_resolver,
+            self.outputs,
+            handovers,
+            recorder,
+            self.usage,
         )
         self._exit_stack.push_async_callback(recorder.close)
         self._exit_stack.push_async_callback(self.chats.close)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from model.domain.resources import Message, MessagePage, Project, Resource, Session, Worktree
 from model.domain.turns import Turn
+from model.domain.usage import AccountLimits
 from model.store.damaged_rows import add_missing_parents, read_message, read_resource, to_text
 from model.store.rows import IS_KEPT, Statement, document_row, turn_range
 from model.store.sqlite_errors import damage_error, is_damage
@@ -182,6 +183,15 @@ class DatabaseReader:
     async def unfinished_turns(self) -> list[Turn]:
         """Return the turns that have begun but were not recorded to their end."""
         return await self._turns("json_extract(body, '$.ended_at') IS NULL ORDER BY id", ())
+
+    async def account_limits(self) -> list[AccountLimits]:
+        """Return the last known usage windows of all accounts; damaged ones are left out."""
+        query = "SELECT body FROM documents WHERE kind = 'account' ORDER BY id"
+        accounts = []
+        for (body,) in await self._rows(query, (), "the usage limits cannot be read"):
+            with suppress(ValidationError):
+                accounts.append(AccountLimits.model_validate_json(body))
+        return accounts
 
     async def _turns(self, condition: str, values: tuple[Any, ...]) -> list[Turn]:
         query = (

@@ -127,6 +127,8 @@ def statements_for(event: e.Event, before: State, after: State) -> list[Statemen
             ]
         case e.TurnRecorded() | e.TurnUndone():
             return [document_row("turn", event.turn.id, event.turn)]
+        case e.LimitsUpdated():
+            return [document_row("account", event.account.id, event.account)]
         case _:
             keys = changed_documents(before, after)
             return [row for key in keys for row in document_rows(after, key)]
@@ -178,7 +180,7 @@ def turn_range(session_id: str) -> tuple[str, str]:
 
 
 def document_row(kind: str, resource_id: str, resource: Resource) -> Statement:
-    """Return the statement that saves a project, worktree, session or turn."""
+    """Return the statement that saves a project, worktree, session, turn or account."""
     return _PUT_DOCUMENT, (kind, resource_id, resource.model_dump_json())
 
 

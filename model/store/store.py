@@ -15,6 +15,7 @@ from model.domain.events import (
     BlockChanged,
     ContentDelta,
     Event,
+    LimitsUpdated,
     MessageCompleted,
     MessageFailed,
     MessageQueued,
@@ -29,6 +30,7 @@ from model.domain.events import (
 )
 from model.domain.resources import Message, MessagePage
 from model.domain.turns import Turn
+from model.domain.usage import AccountLimits
 from model.state import State, apply, rebase
 from model.store.bus import EventBus
 from model.store.database import Database
@@ -128,6 +130,11 @@ class Store:
         async with self._flushed_reader() as database:
             return await database.unfinished_turns()
 
+    async def account_limits(self) -> list[AccountLimits]:
+        """Return the last known usage windows of all accounts."""
+        async with self._flushed_reader() as database:
+            return await database.account_limits()
+
     async def search(
         self, query: str, session_ids: Sequence[str] | None, limit: int
     ) -> list[FoundMessage]:
@@ -210,6 +217,7 @@ class Store:
                 | MessagesRewound()
                 | TurnRecorded()
                 | TurnUndone()
+                | LimitsUpdated()
             ):
                 self._unsaved += statements_for(event, before, self.state)
                 self._wake.set()

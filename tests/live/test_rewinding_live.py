@@ -75,7 +75,9 @@ class Talk:
         handovers = HandoverWriter(self.store, cast(Writer, harness.writer), Catalog())
         recorder = cast(TurnRecorder, NoRecorder())
         backends = {"demo": backend}
-        self.chats = Chats(self.store, backends, self, harness.outputs, handovers, recorder)
+        self.chats = Chats(
+            self.store, backends, self, harness.outputs, handovers, recorder, harness.meter
+        )
         self.resolve_settings = harness.resolve_settings
         self.label_of = harness.label_of
         self.note_mcp_servers = harness.note_mcp_servers

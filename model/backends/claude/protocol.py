@@ -13,8 +13,8 @@ from typing import Any, Final, Literal
 from model.backends import base
 from model.backends.claude import commands as claude_commands
 from model.backends.claude import errors as claude_errors
-from model.backends.claude import hooks, policy
-from model.backends.json_values import Json, as_object, as_objects
+from model.backends.claude import hooks, limits, policy
+from model.backends.json_values import Json, as_number, as_object, as_objects
 from model.domain.resources import AgentCommand, ExecutionMode, Usage
 
 _SEEN_LIMIT: Final = 20_000
@@ -84,7 +84,7 @@ class ClaudeStream:
             case "conversation_reset":
                 yield from self._report_conversation(line)
             case "rate_limit_event":
-                self._note_rate_limit(as_object(line.get("rate_limit_info")))
+                yield from self._report_limits(as_object(line.get("rate_limit_info")))
             case "result":
                 # Streamed text stays: a stopped answer counts as far as it got.
                 yield from self._cut_off_tools()
@@ -189,11 +189,13 @@ class ClaudeStream:
             self._commands = commands
             yield base.CommandsListed(commands)
 
-    def _note_rate_limit(self, limit: Json) -> None:
-        """Remember when the limit of the user's subscription resets."""
-        resets_at = limit.get("resetsAt")
-        if limit.get("status") == "rejected" and isinstance(resets_at, int | float):
+    def _report_limits(self, limit: Json) -> Iterator[base.AgentEvent]:
+        """Report the limits of the user's subscription, and remember when a reached one resets."""
+        resets_at = as_number(limit.get("resetsAt"))
+        if limit.get("status") == "rejected" and resets_at is not None:
             self._retry_delay = max(0.0, resets_at - time.time())
+        if windows := limits.parse_windows(limit):
+            yield base.LimitsReported(windows)
 
     # Streaming ---------------------------------------------------------------------------------
 

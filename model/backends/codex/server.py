@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from model.backends.codex.errors import SIGN_IN, settings_error
+from model.backends.codex.limits import parse_windows
 from model.backends.codex.models import Models
 from model.backends.codex.program import PROGRAM, build_command
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
@@ -21,6 +22,7 @@ from model.backends.json_values import Json, as_object
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.traffic import SharedRecorder, TrafficRecorder
 from model.base.errors import SpinneyError
+from model.domain.usage import UsageWindow
 
 NAME: Final = "Codex"
 
@@ -72,6 +74,10 @@ class Listener(Protocol):
 
     async def on_invalid_line(self, reason: str) -> None:
         """Handle a line that is not a message."""
+        ...
+
+    async def on_limits(self, windows: tuple[UsageWindow, ...]) -> None:
+        """Handle reported usage windows of the account."""
         ...
 
     async def on_exit(self, reason: str) -> None:
@@ -270,7 +276,7 @@ class CodexServer:
                     message["id"], METHOD_NOT_FOUND, f"Unknown method: {method}"
                 )
         elif method == "account/rateLimits/updated":
-            self._limits = as_object(params.get("rateLimits"))
+            await self._handle_limits(as_object(params.get("rateLimits")))
         elif owner is not None:
             await owner.on_notification(method, params)
         elif method in STARTUP_METHODS and len(self._early_notifications) < _MAX_EARLY:
@@ -281,6 +287,12 @@ class CodexServer:
             and len(self._warnings) < _MAX_WARNINGS
         ):
             self._warnings.append(params)
+
+    async def _handle_limits(self, limits: Json) -> None:
+        self._limits = limits
+        if windows := parse_windows(limits):
+            for listener in list(self._listeners.values()):
+                await listener.on_limits(windows)
 
     def _rpc_for(self, thread_id: object) -> JsonRpc:
         """The connection for messages about a thread; it records to its session's raw log."""

@@ -33,6 +33,7 @@ from model.backends.pending import PendingRequests
 from model.backends.process import build_agent_environment
 from model.base.errors import SpinneyError
 from model.domain.resources import Usage
+from model.domain.usage import UsageWindow
 
 TURN_TIMEOUT: Final = 30.0
 """Seconds to accept a turn."""
@@ -247,6 +248,11 @@ class CodexSession:
         """Handle a line that is not a message."""
         if self._channel.is_turn_open:
             await self.emit(base.Notice(f"Skipped output of {NAME} ({reason})."))
+
+    async def on_limits(self, windows: tuple[UsageWindow, ...]) -> None:
+        """Report usage windows; no thread is named, so they concern those that work now."""
+        if self._channel.is_turn_open:
+            await self.emit(base.LimitsReported(windows))
 
     async def on_exit(self, reason: str) -> None:
         """Handle the exit of the program: this agent ends, too."""

@@ -6,6 +6,7 @@ from model.backends import base
 from model.backends.base import BlockDropped, TextDelta, TextFinal, ToolResult, ToolUse
 from model.backends.claude.protocol import ClaudeStream
 from model.domain.resources import AgentCommand, ExecutionMode, Usage
+from model.domain.usage import UsageWindow
 from tests.model.backends import claude_lines as say
 from tests.model.backends.claude_lines import Line
 
@@ -300,6 +301,29 @@ def test_a_subscription_limit_error_has_a_retry_delay(monkeypatch: pytest.Monkey
     )
     assert isinstance(failed, base.TurnFailed)
     assert failed.retry_after == 3_600
+
+
+def test_windows_of_a_subscription_are_reported() -> None:
+    five_hours = {"utilization": 0.91, "resetsAt": 5_000, "status": "rejected"}
+    limit = {
+        "status": "rejected",
+        "resetsAt": 5_000,
+        "rateLimitType": "five_hour",
+        "unifiedWindows": {
+            "five_hour": five_hours,
+            "seven_day_opus": {"utilization": 0.4, "resetsAt": 10**400, "status": "allowed"},
+        },
+    }
+    assert parse({"type": "rate_limit_event", "rate_limit_info": limit}) == [
+        base.LimitsReported(
+            (
+                UsageWindow(id="five_hour", used=0.91, resets_at=5_000, minutes=300, reached=True),
+                UsageWindow(id="seven_day_opus", used=0.4, minutes=10_080),
+            )
+        )
+    ]
+    without_windows = {"status": "allowed", "isUsingOverage": False}
+    assert parse({"type": "rate_limit_event", "rate_limit_info": without_windows}) == []
 
 
 def test_a_sub_agents_failure_does_not_decide_the_turns_error() -> None:

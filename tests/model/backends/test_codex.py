@@ -366,11 +366,16 @@ async def test_a_usage_limit_error_has_a_retry_delay(
 ) -> None:
     lines = lines_until(load_recording("error", tmp_path), "turn/completed")
     window = {"usedPercent": 100, "resetsAt": int(time.time()) + 600}
-    limits = {"rateLimits": {"primary": window, "secondary": None}}
+    reached = {"rateLimitReachedType": "rate_limit_reached"}
+    limits = {"rateLimits": {"limitId": "codex", "primary": window, "secondary": None, **reached}}
     update = {"dir": "out", "msg": {"method": "account/rateLimits/updated", "params": limits}}
     lines[-1]["msg"]["params"]["turn"]["error"] = {"codexErrorInfo": "usageLimitExceeded"}
     player.prepare([*lines[:-1], update, lines[-1]])
-    failed = only(await (await open_codex()).turn("error 429"), base.TurnFailed)
+    events = await (await open_codex()).turn("error 429")
+    [reported] = only(events, base.LimitsReported).windows
+    assert (reported.id, reported.used, reported.reached) == ("codex:primary", 1, True)
+    assert (reported.resets_at, reported.minutes) == (window["resetsAt"], None)
+    failed = only(events, base.TurnFailed)
     assert failed.error_type == "rate_limit_error"
     assert 500 < (failed.retry_after or 0) <= 600
 

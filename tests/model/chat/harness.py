@@ -21,6 +21,7 @@ from model.store.database import Database
 from model.store.rows import Statement
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
+from model.usage.meter import UsageMeter
 from model.writing.writer import Writer
 from tests.patience import PATIENCE
 from tests.puppet import Puppet, PuppetBackend
@@ -72,7 +73,8 @@ class Harness:
         handovers = HandoverWriter(store, cast(Writer, self.writer), Catalog())
         backends = {"demo": backend, "backend_b": backend}
         recorder = cast(TurnRecorder, NoRecorder())
-        self.chats = Chats(store, backends, self, self.outputs, handovers, recorder)
+        self.meter = UsageMeter(store)
+        self.chats = Chats(store, backends, self, self.outputs, handovers, recorder, self.meter)
         self.servers: list[str] = []
         self.directory = (1, 1)
         self.changed = asyncio.Event()

@@ -1,0 +1,1 @@
+"""What agents use: tokens and cost of each turn, and the limits of their accounts."""
