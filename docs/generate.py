@@ -272,7 +272,7 @@ def _lite() -> Iterator[str]:
         **{f"{SESSION}/{order.name}": order for order in FORM_ACTIONS},
         **{f"{WORKTREE}/{order.name}": order for order in WORKTREE_ACTIONS},
     }
-    for route in Lite(nothing, nothing, nothing, "").routes():
+    for route in Lite(nothing, nothing, nothing, "", nothing).routes():
         order = orders.get(route.path)
         fields = ", ".join(f"`{name}`" for name in order.fields) if order else ""
         command = f"[{order.command}](commands.md#{order.command})." if order else ""

@@ -21,6 +21,7 @@ from model.domain.events import TaskCompleted
 from server.auth import Authenticator
 from server.connection_limiter import ConnectionLimiter, ProtocolFactory
 from server.fonts import font_files
+from server.guesses import GuessLimiter
 from server.http_api import HttpApi
 from server.limits import Limits
 from server.listening import open_listener_with_retries
@@ -149,7 +150,8 @@ class Server:
         app.on_response_prepare.append(add_headers)
         app.add_routes(HttpApi(self._workspace, auth, self._run_id, limits).routes())
         app.add_routes([web.get("/ws", sockets.serve)])
-        app.add_routes(Lite(self._workspace, auth, limits, static.version).routes())
+        guesses = GuessLimiter()
+        app.add_routes(Lite(self._workspace, auth, limits, static.version, guesses).routes())
         app.add_routes([web.get("/theme.css", theme_css), web.get("/{path:.*}", static.serve)])
         runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=limits.shutdown / 2)
         await runner.setup()

@@ -39,14 +39,14 @@ class Middleware:
             except web.HTTPException as error:
                 response = error_response(to_spinney_error(error), error.status, error.headers)
             except Exception as error:
-                failure = as_user_error(error, f"{request.method} {request.path}")
+                failure = as_user_error(error, f"{request.method} {_loggable_path(request.path)}")
                 response = error_response(failure, HTTP_STATUS[failure.error_type])
             milliseconds = (time.perf_counter() - started) * 1000
             _access.info(
                 "%s %s %s %d %.1f ms",
                 request.remote,
                 request.method,
-                request.path[:200].encode("ascii", "backslashreplace").decode(),
+                _loggable_path(request.path),
                 response.status,
                 milliseconds,
             )
@@ -76,6 +76,13 @@ def _requires_auth(path: str) -> bool:
 def is_lite(path: str) -> bool:
     """Whether a path is of `/lite`, which has cookies: no page of another origin may read it."""
     return path == "/lite" or path.startswith("/lite/")
+
+
+def _loggable_path(path: str) -> str:
+    """The path for the log, without a token that is part of it."""
+    if path.startswith("/act/"):
+        return "/act/TOKEN"
+    return path[:200].encode("ascii", "backslashreplace").decode()
 
 
 def _preflight(request: web.Request) -> web.Response:

@@ -101,6 +101,11 @@ class Directories:
         return self.data / "scripts"
 
     @property
+    def access(self) -> Path:
+        """What was granted to guests, as hashes of their tokens, and what they did."""
+        return self.data / "access"
+
+    @property
     def discarded(self) -> Path:
         """Changes discarded in worktrees, kept so that they can be restored."""
         return self.data / "discarded"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from model import worktrees
+from model.access.grants import Grants
 from model.agents.catalog import Catalog
 from model.backends.base import Backend
 from model.backends.model_list_cache import ModelListCache
@@ -105,6 +106,7 @@ class Workspace:
         self.clone_progress: dict[str, str] = {}
         """The target directories of running clones, each with git's latest progress message."""
         self.store: Store
+        self.grants: Grants
         self.chats: Chats
         self.outputs: ToolOutputs
         self.raw_logs: RawLogs
@@ -183,6 +185,8 @@ class Workspace:
         )
         self.store = Store(database, self.bus, state)
         self._exit_stack.push_async_callback(self.store.close)
+        self.grants = Grants(self.store, self.directories.access)
+        await self.grants.load()
         for backend in self.backends.values():
             self._exit_stack.push_async_callback(backend.close)
         await self.models.load()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 from urllib.parse import urlencode
 
+from model.preferences.schema import Preferences
 from server.lite.html import Node, make, to_html
 from server.lite.page_request import Form, PageRequest, button, hidden, link, nav
 
@@ -47,6 +48,12 @@ def render_failure(page_request: PageRequest, message: str) -> str:
     back = nav(link("Back", page_request.path if page_request.typed.fields else "/lite"))
     failed = replace(page_request, problem=message)
     return render_page(failed, "Something went wrong", back, _typed_texts(page_request.typed))
+
+
+def render_standalone(version: str, preferences: Preferences, title: str, *content: Node) -> str:
+    """A page that needs no sign-in, without links to others."""
+    main = make("main", make("h1", title), content)
+    return _document(version, title, _theme_names(preferences), main)
 
 
 def render_sign_in(
@@ -104,7 +111,10 @@ def _typed_texts(typed: Form) -> list[Node]:
 
 
 def _theme_of(page_request: PageRequest) -> dict[str, str]:
-    preferences = page_request.state.preferences
+    return _theme_names(page_request.state.preferences)
+
+
+def _theme_names(preferences: Preferences) -> dict[str, str]:
     return {
         "theme": preferences.theme,
         "dark": preferences.syntax_theme_dark,

@@ -16,6 +16,7 @@ from model.commands.sessions import mark_session_read
 from model.domain.resources import Session
 from model.worktrees import require_worktree
 from server.auth import Authenticator
+from server.guesses import GuessLimiter
 from server.limits import Limits
 from server.lite.conflicts import render_conflicts, send_conflict_message
 from server.lite.form_actions import (
@@ -31,6 +32,7 @@ from server.lite.form_actions import (
 from server.lite.handlers import Handlers, html_response, redirect
 from server.lite.landing_routes import LandingRoutes
 from server.lite.lists import render_sessions
+from server.lite.one_time_actions import OneTimeActionRoutes
 from server.lite.page_request import Form, PageRequest
 from server.lite.request_forms import render_confirmation
 from server.lite.session import render_session
@@ -54,10 +56,16 @@ class Lite:
     """The page without JavaScript."""
 
     def __init__(
-        self, workspace: "Workspace", authenticator: Authenticator, limits: Limits, version: str
+        self,
+        workspace: "Workspace",
+        authenticator: Authenticator,
+        limits: Limits,
+        version: str,
+        guesses: GuessLimiter,
     ) -> None:
         self._workspace = workspace
         self._handlers = Handlers(workspace, authenticator, limits, version)
+        self._one_time_actions = OneTimeActionRoutes(workspace, version, guesses)
         self._created: dict[bytes, str] = {}
         """What was created, by a hash of the form, so that sending it twice creates one."""
         self._create_lock = asyncio.Lock()
@@ -92,6 +100,7 @@ class Lite:
                 for action in FORM_ACTIONS
             ),
             web.get("/lite/{rest:.*}", page(self._get_unknown)),
+            *self._one_time_actions.routes(),
         ]
 
     # Pages --------------------------------------------------------------------------------------
