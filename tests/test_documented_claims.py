@@ -83,7 +83,10 @@ FIGURES: Final = (
 ELSEWHERE: Final = {
     "OPENCODE_PERMISSION": "read by OpenCode",
     "MALLOC_ARENA_MAX": "read by the C library",
-    "SPINNEY_ROOT_PATH": "composed in model/scripts/runner.py",
+    "SPINNEY_ROOT_PATH": "composed in model/domain/worktree_variables.py",
+    "SPINNEY_WORKSPACE_PATH": "composed in model/domain/worktree_variables.py",
+    "SPINNEY_BRANCH": "composed in model/domain/worktree_variables.py",
+    "SPINNEY_PORT_COUNT": "composed in model/domain/worktree_variables.py",
     "your_command": "a placeholder",
 }
 """Names that occur in a page but not in the code."""
@@ -92,8 +95,7 @@ OWN: Final = {
     "SPINNEY_OWNER": "the same, for the Spinney that started it",
     "SPINNEY_SESSION": "the same, for its session",
     "SPINNEY_OPENCODE_WORKTREES": "for the plugin in OpenCode's server",
-    "SPINNEY_WORKSPACE_PATH": "for scripts and agents: docs/scripts.md",
-    "SPINNEY_BRANCH": "for scripts and agents: docs/scripts.md",
+    "SPINNEY_PORT": "for scripts and agents: docs/scripts.md",
 }
 """Variables that Spinney sets itself."""
 

@@ -77,3 +77,8 @@ async def get_command_output(worktree_id: str) -> CommandRun:
 @command
 async def stop_command(worktree_id: str) -> None:
     """Stop the command in a worktree with all that it started; does nothing if none is running."""
+
+
+@command
+async def get_listening_ports(worktree_id: str) -> list[int]:
+    """List those of a worktree's ten ports on which a program of this machine listens."""

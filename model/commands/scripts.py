@@ -22,6 +22,7 @@ from model.scripts.config import (
 )
 from model.state import State
 from model.worktrees import require_project, require_worktree
+from model.worktrees.ports import find_listening_ports
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -121,6 +122,14 @@ async def get_command_output(workspace: "Workspace", worktree_id: str) -> Comman
 async def stop_command(workspace: "Workspace", worktree_id: str) -> None:
     require_worktree(workspace.store.state, worktree_id)
     await workspace.shell_commands.stop(worktree_id)
+
+
+@implements(api.get_listening_ports)
+async def get_listening_ports(workspace: "Workspace", worktree_id: str) -> list[int]:
+    first = require_worktree(workspace.store.state, worktree_id).port
+    if first is None:
+        return []
+    return await asyncio.to_thread(find_listening_ports, first)
 
 
 async def _known_scripts(state: State, project: Project, *, skip_invalid: bool) -> list[Script]:

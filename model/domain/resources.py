@@ -89,6 +89,8 @@ class Worktree(Resource):
     last_opened_at: float | None = None
     base_branch: str | None = None
     """The branch it was created from; `None` is the project's default branch."""
+    port: int | None = None
+    """The first of its ten ports (`SPINNEY_PORT`), which no other worktree has."""
     started_from: str | None = None
     """The kind and id of what it was created from, such as `tracker_issue/ENG-12`."""
     status: Literal["creating", "ready", "missing", "removing"] = "ready"

@@ -30,7 +30,15 @@ class Outcome:
 class TrainChecks:
     """Checks commits one after the other, after the repository's `setup` has run once."""
 
-    def __init__(self, directories: Directories, project: Project, train: Train, at: Path) -> None:
+    def __init__(
+        self,
+        directories: Directories,
+        project: Project,
+        train: Train,
+        at: Path,
+        port: int | None = None,
+    ) -> None:
+        """`at` is the path of the worktree, `port` the first of its ten ports."""
         self._directories = directories
         self._project = project
         self._worktree = TrainWorktree(Path(project.path), at)
@@ -44,6 +52,7 @@ class TrainChecks:
             path=str(at),
             branch=train.base,
             created_at=train.started_at,
+            port=port,
         )
 
     async def check(self, commit: str, output: Path) -> Outcome:

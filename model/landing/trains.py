@@ -26,6 +26,7 @@ from model.landing.train_records import TrainRecords
 from model.landing.train_run import TrainPlan, TrainRun
 from model.store.store import Store
 from model.worktrees import require_project, require_worktree
+from model.worktrees.ports import choose_port
 
 _MAX_CARS: Final = 50
 _STOPPED: Final = "The train was stopped."
@@ -296,11 +297,12 @@ class Trains:
         )
 
     async def _run(self, project: Project, train: Train, plan: TrainPlan) -> None:
-        checks = (
-            TrainChecks(self._directories, project, train, self._records.worktree(train.id))
-            if train.with_check
-            else None
-        )
+        checks = None
+        if train.with_check:
+            at = self._records.worktree(train.id)
+            taken = {worktree.port for worktree in self._store.state.worktrees.values()}
+            port = await asyncio.to_thread(choose_port, taken, train.id)
+            checks = TrainChecks(self._directories, project, train, at, port)
         run = TrainRun(train, plan, checks, self._save)
         status, error = "failed", ""
         try:

@@ -48,6 +48,7 @@ from model.reviewing.comparisons import Comparisons
 from model.reviewing.verdicts import Verdicts
 from model.runtime.http_server import HttpServer
 from model.runtime.launch import LayeredLaunchResolver
+from model.scripts.process import build_environment
 from model.scripts.runner import ScriptRunner
 from model.scripts.shell_commands import ShellCommands
 from model.state import State
@@ -58,7 +59,7 @@ from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 from model.turns.undoing import TurnUndoer
 from model.usage.meter import UsageMeter
-from model.worktrees import renaming
+from model.worktrees import ports, renaming
 from model.worktrees.branch_naming import BranchNamer
 from model.worktrees.file_search import FileSearch
 from model.worktrees.item_context import ItemContextStore
@@ -276,6 +277,7 @@ class Workspace:
         self.run_in_background(self._finish_creations())
         self.run_in_background(self.removals.recover())
         self.run_in_background(renaming.recover(self.store))
+        self.run_in_background(ports.assign_missing(self.store))
         retention = Retention(
             self.store, self.removals, self.chats.end_agent, self.recovery_points.save_session
         )
@@ -408,8 +410,5 @@ class Workspace:
 
     def _environment_of(self, worktree: Worktree) -> dict[str, str]:
         """Return the environment variables of Spinney's agents and of all that they start."""
-        return {
-            OWNER_VARIABLE: build_owner_mark(self.directories.data),
-            "SPINNEY_WORKSPACE_PATH": worktree.path,
-            "SPINNEY_BRANCH": worktree.branch,
-        }
+        project = self.store.state.projects.get(worktree.project_id)
+        return build_environment(worktree, project, self.directories.data)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import IO, Final
 
 from model.backends import process_table
-from model.backends.orphans import build_owner_mark
+from model.backends.orphans import OWNER_VARIABLE, build_owner_mark
 from model.backends.process import AGENT_VARIABLE, build_agent_environment
 from model.base.errors import SpinneyError
 from model.base.text import make_output_visible
 from model.domain.resources import Project, Worktree
+from model.domain.worktree_variables import build_worktree_variables
 
 OUTPUT_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of output after which a script is assumed to run endlessly."""
@@ -28,19 +29,9 @@ _GRACE_SECONDS: Final = 3.0
 _CHECK_INTERVAL: Final = 1.0
 
 
-def build_environment(worktree: Worktree, project: Project, data: Path) -> dict[str, str]:
-    """Return the variables that scripts and commands get besides those of the user."""
-    values = {
-        "WORKSPACE_PATH": worktree.path,
-        "ROOT_PATH": project.path,
-        "BRANCH": worktree.branch,
-    }
-    variables = {
-        f"{prefix}_{name}": value
-        for prefix in ("SPINNEY", "JEAN")
-        for name, value in values.items()
-    }
-    return {**variables, "SPINNEY_OWNER": build_owner_mark(data)}
+def build_environment(worktree: Worktree, project: Project | None, data: Path) -> dict[str, str]:
+    """Return the variables that scripts, commands and agents get besides those of the user."""
+    return {**build_worktree_variables(worktree, project), OWNER_VARIABLE: build_owner_mark(data)}
 
 
 def read_end(output: Path) -> str:

@@ -18,6 +18,7 @@ from model.domain.worktrees import OutsideWorktree
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
+from model.worktrees import ports
 from model.worktrees.lookup import next_order, require_project
 from model.worktrees.naming import make_unique_name
 
@@ -72,7 +73,8 @@ def _make_adoption_events(state: State, adopted: Worktree) -> list[Event]:
         raise worktree_path_exists(adopted.path)
     name = make_unique_name(adopted.name, {other.name for other in others})
     order = next_order(state, adopted.project_id)
-    return [WorktreeCreated(worktree=adopted.model_copy(update={"name": name, "order": order}))]
+    placed = ports.with_port(state, adopted)
+    return [WorktreeCreated(worktree=placed.model_copy(update={"name": name, "order": order}))]
 
 
 def _known_paths(state: State) -> set[str]:

@@ -19,6 +19,7 @@ from model.git import repositories
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
+from model.worktrees import ports
 from model.worktrees.lookup import (
     next_order,
     refuse_while_running,
@@ -133,7 +134,7 @@ async def open_base(store: Store, project_id: str) -> Worktree:
             session_type="base",
             order=next_order(state, project_id),
         )
-        return [WorktreeCreated(worktree=base)]
+        return [WorktreeCreated(worktree=ports.with_port(state, base))]
 
     await store.accept(make_events)
     found = _find_base(store.state, project_id)

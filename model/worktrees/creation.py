@@ -32,6 +32,7 @@ from model.git import fetching, refs, removal, repositories
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
+from model.worktrees import ports
 from model.worktrees.lookup import (
     next_order,
     require_project,
@@ -112,11 +113,16 @@ async def announce(
         named_by_user=is_chosen,
         keeps_branch=branch is not None,
     )
-    is_occupied = await asyncio.to_thread(os.path.lexists, worktree.path)
+    worktree, is_occupied = await asyncio.to_thread(_look_around, store.state, worktree)
     await store.accept(
         lambda state: _make_announcement_events(state, worktree, branches, is_occupied)
     )
     return store.state.worktrees[worktree.id]
+
+
+def _look_around(state: State, worktree: Worktree) -> tuple[Worktree, bool]:
+    """Return the worktree with free ports, and whether something is at its path already."""
+    return ports.with_port(state, worktree), os.path.lexists(worktree.path)
 
 
 async def _check_base(store: Store, project: Project, base: str) -> None:
@@ -190,7 +196,8 @@ def _make_announcement_events(
         raise branch_exists(worktree.branch)
     if is_occupied or any(other.path == worktree.path for other in state.worktrees.values()):
         raise worktree_path_exists(worktree.path)
-    placed = worktree.model_copy(update={"order": next_order(state, worktree.project_id)})
+    order = next_order(state, worktree.project_id)
+    placed = ports.with_port(state, worktree).model_copy(update={"order": order})
     return [WorktreeCreating(worktree=placed)]
 
 

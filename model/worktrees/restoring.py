@@ -28,6 +28,7 @@ from model.git.snapshots import chain, files, plumbing, recovery, restore, state
 from model.git.working_tree import Entry
 from model.state import State
 from model.store.store import Store
+from model.worktrees import ports
 from model.worktrees.kept_conversations import KeptConversations, read_kept, write_attachments
 from model.worktrees.lookup import (
     next_order,
@@ -231,7 +232,7 @@ def _begin(current: State, found: FoundPoint, before: Worktree | None) -> Worktr
     """Return the worktree as it was, about to be created; with its old id if that is free."""
     is_free = before is not None and before.id not in current.worktrees
     base = before or _describe_unknown(found)
-    return base.model_copy(
+    begun = base.model_copy(
         update={
             "id": base.id if is_free else str(uuid.uuid4()),
             "project_id": found.project_id,
@@ -245,6 +246,7 @@ def _begin(current: State, found: FoundPoint, before: Worktree | None) -> Worktr
             "restored_from": found.point.id,
         }
     )
+    return ports.with_port(current, begun)
 
 
 def _list_names(folders: set[Path]) -> set[Path]:

@@ -1,5 +1,6 @@
 """Section 2.6 of the interface: scripts of a repository."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -212,6 +213,18 @@ async def test_a_running_script_is_stopped_and_runs_once_at_a_time(
     result = await project.wait_for_task("run")
     assert (result["ok"], "was stopped" in result["detail"]) == (False, True)
     await socket.call("stop_worktree_script", worktreeId=worktree["id"])
+
+
+async def test_what_listens_on_the_ports_of_a_worktree_is_listed(
+    program: Program, socket: Socket
+) -> None:
+    project = await create_project(program, socket, "listening")
+    worktree = await project.create_worktree()
+    second = worktree["port"] + 1
+    assert await socket.call("get_listening_ports", worktreeId=worktree["id"]) == []
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", second)
+    async with server:
+        assert await socket.call("get_listening_ports", worktreeId=worktree["id"]) == [second]
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"scripts": []}', '{"scripts": {"run": 1}}'])

@@ -7,9 +7,9 @@ from tests.contract.project_client import ProjectClient
 async def test_a_command_runs_in_the_worktree_and_returns_its_end(client: ProjectClient) -> None:
     made = await client.create()
     run = await client.call(
-        "run_command", worktreeId=made["id"], command="pwd; echo $SPINNEY_BRANCH >&2; exit 3"
+        "run_command", worktreeId=made["id"], command="pwd; echo $SPINNEY_BRANCH $JEAN_PORT; exit 3"
     )
-    assert run["output"] == f"{made['path']}\n{made['branch']}\n"
+    assert run["output"] == f"{made['path']}\n{made['branch']} {made['port']}\n"
     assert (run["status"], run["exit_code"]) == ("failed", 3)
     assert await client.call("get_command_output", worktreeId=made["id"]) == run
 

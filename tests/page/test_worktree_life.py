@@ -1,5 +1,6 @@
 """The whole life of a worktree in the page: by mouse, by touch on a phone, by keyboard."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -176,3 +177,17 @@ async def test_a_worktree_made_by_hand_is_adopted(
     (adopted,) = await client.call("list_worktrees", projectId=project["id"])
     assert adopted["path"] == str(by_hand) and adopted["adopted"] is True
     assert await client.call("list_outside_worktrees", projectId=project["id"]) == []
+
+
+async def test_what_listens_on_a_port_of_the_worktree_is_linked(
+    user: UserInput, worktree: Any
+) -> None:
+    port = worktree["port"] + 2
+    server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", port)
+    page = user.page
+    async with server:
+        await page.goto(f"/#/worktree/{worktree['id']}")
+        link = page.get_by_role("link", name=f":{port}")
+        await expect(link).to_have_attribute("href", f"http://127.0.0.1:{port}")
+        await expect(page.locator(".ports")).to_contain_text(f"Ports {worktree['port']}–")
+    await expect(link).to_have_count(0)

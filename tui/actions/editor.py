@@ -96,14 +96,24 @@ async def _hosting(desk: Desk) -> None:
 
 
 async def _open(desk: Desk, opener: Opener, folder: Path) -> None:
+    environment = _build_environment(desk)
     if opener.in_window:
         desk.say(f"Opening in {Path(opener.command[0]).name}.")
-        await open_in_window(opener.command, folder, os.environ)
+        await open_in_window(opener.command, folder, environment)
         return
-    code = await run_in_terminal(desk.app, opener.command, folder, os.environ)
+    code = await run_in_terminal(desk.app, opener.command, folder, environment)
     # A shell's exit code is that of its last command.
     if code and opener != open_commands.find_shell(os.environ):
         desk.say(f"{opener.command[0]} failed with exit code {code}.", bad=True)
+
+
+def _build_environment(desk: Desk) -> dict[str, str]:
+    """Return the user's variables, and those that the worktree's scripts have."""
+    if desk.worktree is None:
+        return dict(os.environ)
+    from model.domain.worktree_variables import build_worktree_variables  # needs pydantic
+
+    return {**os.environ, **build_worktree_variables(desk.worktree, desk.project)}
 
 
 def _worktree(desk: Desk) -> "Worktree | None":

@@ -57,6 +57,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "pr": SlashCommand("pull_request"),
     "push": SlashCommand("push"),
     "quit": SlashCommand("quit"),
+    "port": SlashCommand("open_port", is_rare=True),
     "recreate": SlashCommand("recreate_worktree", is_rare=True),
     "redo": SlashCommand("redo_turn", is_rare=True),
     "release-notes": SlashCommand("release_notes", is_rare=True),

@@ -321,6 +321,12 @@ MAIN_ACTIONS = (
         "Open a shell in the worktree",
         help="On this screen, until `exit`; agents keep running.",
     ),
+    Action(
+        "open_port",
+        "",
+        "Open what listens on the worktree's ports",
+        help="Its server in the browser: $SPINNEY_PORT and the nine ports after it.",
+    ),
     Action("rename_worktree", "", "Rename the worktree and its branch"),
     Action(
         "label_worktree", "", "Label the worktree", help="A short colored text beside its name."

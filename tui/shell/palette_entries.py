@@ -26,7 +26,7 @@ _OF_WORKTREES = frozenset(
     (
         "open_diff", "commit", "push", "pull_base", "pull_request", "resolve_conflicts",
         "abort_merge", "land", "log", "stash", "link_pull_request", "cancel_git", "show_scripts",
-        "run_script", "code_review", "compare",
+        "run_script", "code_review", "compare", "open_port",
     )
 )  # fmt: skip
 

@@ -96,7 +96,7 @@ def _describe_conflicts(state: "State", worktree: "Worktree", base: str) -> str:
 
 
 def _session_line(place: Place, worktree: "Worktree", sessions: "list[Session]") -> str:
-    """The name of the session, or the number of those below the row, and their tokens."""
+    """The name of the session or the number of those below the row, their tokens, and the port."""
     if place.kind == "session":
         sessions = [session for session in sessions if session.id == place.id]
     parts = [] if len(sessions) == 1 else [count(len(sessions), "session")]
@@ -104,6 +104,8 @@ def _session_line(place: Place, worktree: "Worktree", sessions: "list[Session]")
         parts = [clean_line(sessions[0].name)]
     if tokens := sum(session.usage.total for session in sessions):
         parts.append(f"{format_number(tokens)} tokens")
+    if worktree.port is not None:
+        parts.append(f"port {worktree.port}")
     return " · ".join(parts)
 
 

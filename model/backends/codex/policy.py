@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from model.backends.base import Launch, Settings
 from model.backends.json_values import Json, as_object
-from model.backends.orphans import OWNER_VARIABLE
 from model.base.git_layout import find_git_directories
 from model.domain.resources import EFFORTS
+from model.domain.worktree_variables import is_worktree_variable
 
 SESSION_VARIABLE: Final = "SPINNEY_SESSION"
 """The environment variable that marks the commands of one session."""
@@ -147,8 +147,3 @@ def _filter_profile(profile: Mapping[str, Any]) -> Json:
         for name, value in profile.items()
         if name.partition(".")[0] not in _EXCLUDED_SETTINGS
     }
-
-
-def is_worktree_variable(name: str) -> bool:
-    """Whether a variable describes one worktree, so that a shared program must not get it."""
-    return name.startswith("SPINNEY_") and name != OWNER_VARIABLE

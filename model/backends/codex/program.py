@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from model.backends.base import Launch, Probe
 from model.backends.codex.errors import LOGIN, SIGN_IN, find_settings_error, settings_error
-from model.backends.codex.policy import is_worktree_variable
 from model.backends.process import build_agent_environment
 from model.backends.program import AgentProgram
+from model.domain.worktree_variables import is_worktree_variable
 
 PROGRAM: Final = AgentProgram(
     "Codex",

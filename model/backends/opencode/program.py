@@ -12,9 +12,9 @@ from typing import Any, Final
 from model.backends.base import Launch, Probe
 from model.backends.json_values import as_object
 from model.backends.opencode.policy import build_configuration
-from model.backends.orphans import OWNER_VARIABLE
 from model.backends.process import build_agent_environment
 from model.backends.program import AgentProgram, CommandResult
+from model.domain.worktree_variables import is_worktree_variable
 from model.preferences.profiles import merge_settings
 
 PROGRAM: Final = AgentProgram(
@@ -41,11 +41,7 @@ _OFFLINE: Final = {**_QUIET, "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
 def worktree_variables(launch: Launch) -> dict[str, str]:
     """The variables that differ between worktrees, and so cannot be set for a shared server."""
-    return {
-        name: value
-        for name, value in launch.environment.items()
-        if name.startswith("SPINNEY_") and name != OWNER_VARIABLE
-    }
+    return {name: value for name, value in launch.environment.items() if is_worktree_variable(name)}
 
 
 def build_environment(launch: Launch, worktrees: Path) -> dict[str, str]:

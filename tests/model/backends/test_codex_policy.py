@@ -121,11 +121,6 @@ def test_disabled_servers_stay_disabled_even_if_a_profile_enables_them(tmp_path:
     }
 
 
-def test_worktree_variables_exclude_the_owner_mark() -> None:
-    assert policy.is_worktree_variable("SPINNEY_BRANCH")
-    assert not policy.is_worktree_variable("SPINNEY_OWNER")
-
-
 def test_a_patch_is_an_edit_for_each_file() -> None:
     changes = [
         {"path": "/w/new.txt", "kind": {"type": "add"}, "diff": "one\n"},

@@ -55,6 +55,8 @@ async def test_the_setup_runs_in_a_new_worktree_with_its_environment(
         assert f"{prefix}_WORKSPACE_PATH={made.path}\n" in ran.output
         assert f"{prefix}_ROOT_PATH={repository.root}\n" in ran.output
         assert f"{prefix}_BRANCH=one\n" in ran.output
+        assert f"{prefix}_PORT={made.port}\n" in ran.output
+        assert f"{prefix}_PORT_COUNT=10\n" in ran.output
     task = event_log.last_task("setup")
     assert task is not None
     assert (task.ok, task.worktree_id) == (True, made.id)

@@ -43,7 +43,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     for name in ("nano", "xdg-open", "my-shell", "zed"):
         path = folder / name
-        path.write_text(f'#!/bin/sh\necho "{name} $*" "in $(pwd)" >> "{noted}"\n')
+        path.write_text(f'#!/bin/sh\necho "{name} $*" "in $(pwd)" $SPINNEY_PORT >> "{noted}"\n')
         path.chmod(0o755)
     for name in ("SSH_CONNECTION", "SSH_TTY", "DISPLAY", "WAYLAND_DISPLAY", "VISUAL"):
         monkeypatch.delenv(name, raising=False)
@@ -56,7 +56,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def client_with_worktree_at(place: Path, **preferences: object) -> FakeClient:
     place.mkdir(exist_ok=True)
-    state = a_state(a_project(), a_worktree(path=str(place)), a_session())
+    state = a_state(a_project(), a_worktree(path=str(place), port=12_340), a_session())
     client = FakeClient(state)
     changed = state.__class__(
         projects=state.projects,
@@ -132,11 +132,12 @@ async def test_a_shell_opens_in_the_worktree(start: Start, log: Path, tmp_path: 
         await until(pilot, lambda: app.main.chat.key == "s1")
         await pilot.press("f7")
         await until(pilot, lambda: read_calls(log))
-        assert log.read_text() == f"my-shell  in {tmp_path}/tree\n"
+        assert log.read_text() == f"my-shell  in {tmp_path}/tree 12340\n"
 
 
 @pytest.mark.parametrize(
-    ("open_in", "expected"), [("editor", "nano {0} in {0}\n"), ("terminal", "my-shell  in {0}\n")]
+    ("open_in", "expected"),
+    [("editor", "nano {0} in {0} 12340\n"), ("terminal", "my-shell  in {0} 12340\n")],
 )
 async def test_the_worktree_opens_where_the_preference_says(
     start: Start, log: Path, tmp_path: Path, open_in: str, expected: str
@@ -186,7 +187,7 @@ async def test_a_file_opens_at_the_line_of_the_edit(
         assert app.main.is_connected
         app.main.start(open_file(app.main, str(file), having="three\n"))
         await until(pilot, lambda: read_calls(log))
-        assert log.read_text() == f"nano +3 {file} in {tmp_path}/tree\n"
+        assert log.read_text() == f"nano +3 {file} in {tmp_path}/tree 12340\n"
         app.main.start(open_file(app.main, "gone.py"))
         await until(pilot, lambda: notifications(app))
         assert "The file" in notifications(app)[0]
@@ -205,7 +206,7 @@ async def test_one_of_several_files_is_chosen_from_a_list(
         await until(pilot, lambda: isinstance(app.screen, Choose))
         await pilot.press("down", "enter")
         await until(pilot, lambda: read_calls(log))
-        assert log.read_text() == f"nano +2 {tmp_path}/tree/b.py in {tmp_path}/tree\n"
+        assert log.read_text() == f"nano +2 {tmp_path}/tree/b.py in {tmp_path}/tree 12340\n"
 
 
 async def test_a_page_opens_after_its_whole_address_is_confirmed(
@@ -238,3 +239,25 @@ async def test_only_http_links_are_opened(
         assert "Only http and https" in notifications(app)[1]
         assert not isinstance(app.screen, Confirm)
         assert not log.exists()
+
+
+async def test_the_page_of_a_worktrees_server_is_opened(
+    start: Start, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_with_worktree_at(tmp_path / "tree")
+    listening: list[int] = []
+    client.answers["get_listening_ports"] = lambda given: listening
+    monkeypatch.setenv("DISPLAY", ":0")
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.key == "s1")
+        app.main.action_do("open_port")
+        await until(pilot, lambda: notifications(app))
+        assert "Nothing listens on the ports 12340 to 12349." in notifications(app)[0]
+        listening += [12_341, 12_345]
+        app.main.action_do("open_port")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("enter")
+        await until(pilot, lambda: read_calls(log))
+        assert log.read_text().startswith("xdg-open http://localhost:12345 in ")

@@ -12,6 +12,7 @@ import { performAction } from "../perform.js";
 import { hashFor } from "../router.js";
 import { pluralize } from "../format.js";
 import { GitPanel } from "./git.js";
+import { Ports } from "./ports.js";
 import { removeWorktree } from "./removal.js";
 import { ScriptList } from "./scripts.js";
 
@@ -32,6 +33,7 @@ export function worktreeView(app, route) {
   const changes = make("a.button", icon("diff"), "Changes", make("span.git"), { href: hashFor("diff", route.id) });
   git.actions.classList.add("git-actions");
   const scripts = new ScriptList(app, route.id);
+  const ports = new Ports(app, route.id);
   const land = button([icon("merge"), "Land…"], () => performAction(app, "land"));
   const more = button(icon("more"), () => openMenu(app, git), ".quiet.icon-only", { "aria-label": "Worktree actions", title: "More" });
   const element = make(
@@ -40,6 +42,7 @@ export function worktreeView(app, route) {
     make("section.card", make("h2", "Git"), git.operation.element, make("div.choices", changes, worktree()?.session_type !== "base" && land), git.actions),
     make("section.card", make("h2", "Sessions"), sessions),
     scripts.element,
+    ports.element,
   );
 
   const draw = () => {
@@ -51,9 +54,11 @@ export function worktreeView(app, route) {
     changes.lastElementChild?.replaceChildren(...changeCounts(current).filter((part) => part instanceof Node));
     patchChildren(sessions, [...app.state.sessionsOf(current.id).map(sessionItem), newSessionItem]);
     git.draw();
+    ports.draw();
   };
   const load = () => {
     scripts.load();
+    ports.load();
     git.checkOperation();
   };
   load();
@@ -67,6 +72,7 @@ export function worktreeView(app, route) {
     close() {
       git.close();
       scripts.close();
+      ports.close();
     },
     handleEvent: (name, body) => {
       if (name === "git:status-update" && body.worktree_id === route.id) git.checkOperation();
