@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.domain.resources import Project
+from model.secrets.scanner import find_secrets
 from model.worktrees.file_search import _index_paths
 from tui.transcript.selection import text_span
 
@@ -93,6 +94,13 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/chat/texts.py: make_session_name": call,
     "model/client/address.py: without_token": call,
     "model/api/command.py: snake_case": call,
+    "model/secrets/assignments.py: _ASSIGNMENT": findall,
+    "model/secrets/assignments.py: _HEXADECIMAL": fullmatch,
+    "model/secrets/assignments.py: _IN_URL": findall,
+    "model/secrets/assignments.py: _NOT_A_VALUE": match,
+    "model/secrets/assignments.py: _PLACEHOLDER": findall,
+    "model/secrets/assignments.py: _WORD": findall,
+    "model/secrets/formats.py: KeyFormat.__post_init__": lambda _, text: find_secrets(text),
     "model/store/queries.py: _make_match": call,
     "model/richtext/diff_rows.py: _WORD": findall,
     "model/richtext/diff_text.py: _HUNK": match,
