@@ -134,6 +134,15 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/chat/recap.py",
         "model/chat/test_recap.py::test_no_recap_without_an_absence_or_with_the_preference_off",
     ),
+    "resume_after_limit": _of(
+        "model/limits/pauses.py",
+        "model/chat/test_pauses.py::test_without_the_preference_a_limit_waits_for_a_person",
+    ),
+    "retry_attempts": _of(
+        "model/limits/pauses.py",
+        "model/chat/test_pauses.py"
+        "::test_overloads_and_lost_networks_are_retried_so_often_and_then_fail",
+    ),
     "restore_last_session": _of(
         "tui/shell/startup.py",
         "tui/shell/test_coming_back.py::test_the_open_session_is_restored_on_another_server",

@@ -252,7 +252,10 @@ def _apply_to_queue(state: State, event: e.MessageQueued | e.MessageRemoved) -> 
     waiting = state.queued.get(event.session_id, ())
     queued = tuple(message for message in waiting if message.id != message_id)
     if isinstance(event, e.MessageQueued) and event.status == "sent":
-        queued = (*queued, event.message)
+        # A changed message keeps its place.
+        ids = [message.id for message in waiting]
+        place = ids.index(message_id) if message_id in ids else len(queued)
+        queued = (*queued[:place], event.message, *queued[place:])
     if not queued:
         return replace(state, queued=without(state.queued, event.session_id))
     return replace(state, queued=put(state.queued, event.session_id, queued))

@@ -20,6 +20,7 @@ from model.base.log import configure_logging
 from model.base.paths import Directories
 from model.client.local import LocalClient
 from model.demo import prepare
+from model.limits.due import list_due
 from model.runtime.core import Core
 from model.runtime.workspace import Workspace
 from server.local_endpoint import LocalEndpoint
@@ -159,11 +160,13 @@ async def wait_idle(
 
 
 def is_busy(workspace: Workspace) -> bool:
-    """Whether a session or worktree is active or the public server is running."""
+    """Whether a session or worktree is active, something waits for its time, or the public server
+    is running."""
     state = workspace.store.state
     server = workspace.http_server
     return (
         any(session.is_active for session in state.sessions.values())
+        or bool(list_due(state))
         or any(worktree.status in ("creating", "removing") for worktree in state.worktrees.values())
         or (server is not None and bool(server.status()["running"]))
     )

@@ -122,9 +122,15 @@ async def send_chat_message(
     files: list[str] | None = None,
     images: list[str] | None = None,
     message_id: uuid.UUID | None = None,
+    send_at: float | str | None = None,
 ) -> SentMessage:
     """Send a message. Its status is `processing` if its run starts, `sent` if it is queued: behind
-    a run, or as the first of its session until the worktree's `setup` is done (`setup_hold`).
+    a run, while the session or its account is paused, or as the first of its session until the
+    worktree's `setup` is done (`setup_hold`).
+
+    With `sendAt` it is queued until then: in seconds since 1970, or a text such as `18:00`,
+    `tomorrow 9:00`, `in 2 h`, or `reset` for the end of the limit that the account has reached. If
+    a turn is in progress then, it is sent after it.
 
     While a plan or a question is pending, the message discusses or answers it. A message after a
     stop runs immediately, and those that were queued follow it. Fails while the worktree is being

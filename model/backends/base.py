@@ -24,6 +24,10 @@ from model.domain.resources import (
 )
 from model.domain.usage import UsageWindow
 
+Limit = Literal["usage_limit", "overloaded", "network"]
+"""Why a turn cannot go on now but can later: the account's limit, a provider that is overloaded or
+fails, one that cannot be reached."""
+
 Verdict = Literal["allow", "deny"]
 """A user's decision on one tool call."""
 
@@ -334,6 +338,11 @@ class TurnFailed:
     usage: Usage = field(default_factory=Usage)
     retry_after: float | None = None
     """Seconds, if a rate limit reported them."""
+    limit: Limit | None = None
+    """Set if the turn can go on later by itself."""
+    has_message: bool = True
+    """Whether the program kept the user's message in its conversation, so that it can be asked to
+    continue; otherwise the message is sent again."""
 
 
 ContentEvent = TextDelta | TextFinal | BlockDropped | ToolUse | ToolOutput | ToolResult

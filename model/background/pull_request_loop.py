@@ -207,7 +207,7 @@ class PullRequestLoops:
     def _find_ready(state: State, session_id: str) -> Session | None:
         """Return the session if it may get a message of the loop now."""
         session = state.sessions.get(session_id)
-        if session is None or session.archived_at is not None or session.is_active:
+        if session is None or session.archived_at is not None or session.is_unfinished:
             return None
         loop = session.pull_request_loop
         worktree = state.worktrees.get(session.worktree_id)

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from model.backends.base import Agent, Backend
@@ -38,6 +39,7 @@ from model.chat.user_messages import (
 )
 from model.domain.events import (
     Event,
+    MessageQueued,
     MessageRemoved,
     SessionArchived,
     SessionCreated,
@@ -48,12 +50,15 @@ from model.domain.resources import (
     AgentCommand,
     Decision,
     Message,
+    PauseKind,
     PlanBlock,
     QuestionBlock,
     SentMessage,
     Session,
     WorkingMode,
 )
+from model.limits.pauses import begin_pause, end_pause, move_pause
+from model.state import State
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 from model.usage.meter import UsageMeter
@@ -100,12 +105,14 @@ class Chats:
         images: Iterable[str] = (),
         message_id: str | None = None,
         context: Callable[[], Awaitable[Path | None]] | None = None,
+        send_at: float | None = None,
     ) -> SentMessage:
         """Accept a user message: run it at once, or queue it behind the current run.
 
-        Relative paths are resolved against the session's worktree. If `message_id` was accepted
-        before, return that message's status and send nothing. `context` is called in message order;
-        the file it returns is attached unless the message is one of the agent's own commands.
+        With `send_at`, in seconds since 1970, it is queued until then. Relative paths are resolved
+        against the session's worktree. If `message_id` was accepted before, return that message's
+        status and send nothing. `context` is called in message order; the file it returns is
+        attached unless the message is one of the agent's own commands.
         """
         conversation = self._conversation(session_id)
         async with conversation.answer_lock:
@@ -121,9 +128,9 @@ class Chats:
                 )
             root, attached = Path(worktree.path), (list(files), list(images))
             message = await asyncio.to_thread(
-                make_checked_message, session_id, root, text, *attached, message_id
+                make_checked_message, session_id, root, text, *attached, message_id, send_at
             )
-            is_asked = conversation.has_open_request
+            is_asked = conversation.has_open_request and send_at is None
             if is_asked and pending_request(self._session(session_id)).kind != "permission":
                 await conversation.discuss(message)
                 return SentMessage(message_id=message.id, status="processing")
@@ -147,18 +154,55 @@ class Chats:
                 free = worktree.model_copy(update={"setup_hold": None})
                 await self._store.accept(WorktreeUpdated(worktree=free))
                 self.send_held_messages(worktree.id)
-            conversation.send_queued()
+            if session.pause is not None:
+                await conversation.queue.resume()
+            else:
+                conversation.queue.send_queued()
         return self._session(session_id)
 
     def send_held_messages(self, worktree_id: str) -> None:
         """Run the messages that were held for a worktree's setup, in each of its sessions."""
         for session in self._store.state.sessions_of(worktree_id):
             if session.message_count == 0 and self._store.state.queued.get(session.id):
-                self._conversation(session.id).send_queued()
+                self._conversation(session.id).queue.send_queued()
+
+    async def resume(self, session_id: str) -> Session:
+        """Let a paused session go on; does nothing if it is not paused. Raises `conflict`."""
+        async with self._conversation(session_id).answer_lock:
+            session = self._session(session_id)
+            if session.pause is not None:
+                if session.archived_at is not None:
+                    raise SpinneyError("This session is archived. Bring it back first.", "conflict")
+                await self._conversation(session_id).queue.resume()
+        return self._session(session_id)
+
+    async def pause(
+        self, session_id: str, kind: PauseKind, text: str, until: float | None = None
+    ) -> Session:
+        """Pause a session, after the turn that is in progress; its queue waits.
+
+        `until` is in seconds since 1970; `None` until a person resumes it.
+        """
+
+        def make_events(state: State) -> list[Event]:
+            session = session_in(state, session_id)
+            return [begin_pause(session, state, kind, text, until, time.time())]
+
+        await self._store.accept(make_events)
+        return self._session(session_id)
+
+    async def send_due(self, session_id: str, message_id: str) -> None:
+        """Send a queued message whose time has come; during a turn it waits for its end."""
+        conversation = self._conversation(session_id)
+        async with conversation.answer_lock:
+            await conversation.queue.send_due(message_id)
 
     async def stop(self, session_id: str) -> Session:
-        """Stop a running or waiting session; does nothing if it is idle."""
+        """Stop a running, waiting or paused session; does nothing if it is idle."""
         session = self._session(session_id)
+        if session.status == "paused":
+            await self._store.accept(partial(_end_pause, session_id))
+            session = self._session(session_id)
         if session.waiting_for is not None and not self._conversation(session_id).has_open_request:
             updates: dict[str, object] = {"status": "idle"}
             if session.request is not None and session.request.kind == "plan":
@@ -290,7 +334,7 @@ class Chats:
             await conversation.close()
             if keep is not None:
                 await keep()
-            await self._store.accept(event)
+            await self._store.accept(partial(_end_pause, session_id), event)
             self._conversations.pop(session_id, None)
 
     async def change_agent(
@@ -306,8 +350,7 @@ class Chats:
             if session.is_active:
                 raise SpinneyError("Stop the session before it changes its agent.", "conflict")
             await self.end_agent(session_id)
-            all_updates = {**updates, **build_agent_change(session, backend)}
-            await self._store.accept(SessionUpdated(session_id=session_id, updates=all_updates))
+            await self._store.accept(partial(_change_agent, session_id, backend, updates))
 
     async def rewind(self, session_id: str, *, keep: ConversationPoint) -> RewoundConversation:
         """Take back the messages after a point; the next one continues from there.
@@ -361,12 +404,36 @@ class Chats:
         queued = self._store.state.queued.get(session_id, ())
         if all(message.id != message_id for message in queued):
             raise SpinneyError("This message is no longer queued.", "not_found")
-        being_removed = self._conversation(session_id).being_removed
+        being_removed = self._conversation(session_id).queue.being_removed
         being_removed.add(message_id)
         try:
             await self._store.accept(MessageRemoved(session_id=session_id, message_id=message_id))
         finally:
             being_removed.discard(message_id)
+
+    async def set_send_time(
+        self, session_id: str, message_id: str, send_at: float | None
+    ) -> Message:
+        """Change when a queued message is sent; `None`: when it is its turn.
+
+        Raises `not_found` if it is no longer queued.
+        """
+        conversation = self._conversation(session_id)
+        changed: list[Message] = []
+
+        def make_events(state: State) -> list[Event]:
+            queued = state.queued.get(session_id, ())
+            message = next((one for one in queued if one.id == message_id), None)
+            if message is None or message_id in conversation.queue.being_removed:
+                raise SpinneyError("This message is no longer queued.", "not_found")
+            changed[:] = [message.model_copy(update={"send_at": send_at})]
+            return [MessageQueued(session_id=session_id, message=changed[0], status="sent")]
+
+        async with conversation.answer_lock:
+            await self._store.accept(make_events)
+            if send_at is None:
+                await conversation.queue.send_due(message_id)
+        return changed[0]
 
     # Implementation ----------------------------------------------------------------------------
 
@@ -376,7 +443,7 @@ class Chats:
         if status == "processing":
             conversation.start_turn(message)
         else:
-            conversation.start_next_if_idle()
+            conversation.queue.start_next_if_idle()
         return SentMessage(message_id=message.id, status=status)
 
     def _conversation(self, session_id: str) -> Conversation:
@@ -410,3 +477,19 @@ class Chats:
 
     def _session(self, session_id: str) -> Session:
         return session_in(self._store.state, session_id)
+
+
+def _end_pause(session_id: str, state: State) -> list[Event]:
+    session = session_in(state, session_id)
+    return [end_pause(session, is_stopped=True)] if session.pause is not None else []
+
+
+def _change_agent(
+    session_id: str, backend: str, updates: Mapping[str, object], state: State
+) -> list[Event]:
+    session = session_in(state, session_id)
+    changes = {**updates, **build_agent_change(session, backend)}
+    changed = session.model_copy(update={"backend": backend, "prompt": None})
+    pause = move_pause(session, changed, state, time.time())
+    changes["pause"] = pause.model_dump(mode="json") if pause else None
+    return [SessionUpdated(session_id=session_id, updates=changes)]

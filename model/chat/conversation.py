@@ -5,13 +5,12 @@ Independent of any program: all calls and events are those of `model.backends.ba
 
 import asyncio
 import logging
-import time
 import uuid
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Literal
 
 from model.backends import base
-from model.base.errors import ErrorType, SpinneyError
+from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.chat.agent_messages import AgentMessages
 from model.chat.agent_pool import AgentPool
@@ -19,22 +18,26 @@ from model.chat.agent_process import AgentProcess, LaunchResolver, Opener
 from model.chat.answer_delivery import AnswerDelivery
 from model.chat.handover import Briefing, HandoverWriter
 from model.chat.message_builder import MessageBuilder
+from model.chat.queue_runner import QueueRunner
 from model.chat.requests import RequestQueue, record_session, show_request
 from model.chat.stall_monitor import StallMonitor
 from model.chat.tool_outputs import ToolOutputs
+from model.chat.turn_pauses import TurnPauses
 from model.chat.user_messages import make_prompt
-from model.domain.events import MessageQueued, RunNoticed, SessionUpdated
+from model.domain.events import RunNoticed, SessionUpdated
 from model.domain.resources import (
     Decision,
     ExecutionMode,
     Handover,
     LastRun,
     Message,
+    Pause,
     Request,
     Session,
     SessionStatus,
     Usage,
 )
+from model.limits.pauses import put_off_others
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 from model.usage.meter import UsageMeter
@@ -73,6 +76,9 @@ class Conversation:
         self._delivery = AnswerDelivery(self._requests, self._handle_event)
         self._auto_permits: set[asyncio.Task[None]] = set()
         self._stall_monitor = StallMonitor(self._send_notice, lambda: bool(self._requests))
+        self._pauses = TurnPauses(store, session_id)
+        self._stored_message: Message | None = None
+        """The message in the conversation with which the turn began."""
         self._turn_over = asyncio.Event()
         self._turn_over.set()
         self._stopping = False
@@ -80,8 +86,8 @@ class Conversation:
         """The request that was open when the turn was stopped."""
         self.commands = base.CommandsListed(())
         """The agent's own commands, as last reported."""
-        self.being_removed: set[str] = set()
-        """Ids of queued messages that are just being removed."""
+        self.queue = QueueRunner(store, session_id, self._pauses, self.start_turn)
+        """Runs what waits in the session."""
         self.answer_lock = asyncio.Lock()
         """Held while an answer is delivered, so that each request gets one answer."""
 
@@ -97,22 +103,12 @@ class Conversation:
 
     # User actions ------------------------------------------------------------------------------
 
-    def start_turn(self, message: Message) -> None:
-        """Run a turn with a message that is already in the conversation."""
+    def start_turn(self, message: Message, *, is_stored: bool = True) -> None:
+        """Run a turn with a message that is already in the conversation, unless not stored."""
         self._turn_over.clear()
         self._stopping = False
+        self._stored_message = message if is_stored else None
         self._turn = asyncio.create_task(self._run_turn(message))
-
-    def start_next_if_idle(self) -> None:
-        """Run the next queued message if the turn ended while that message was being accepted."""
-        run = self.session.last_run
-        if self.session.status == "idle" and run is not None and run.status == "completed":
-            self._start_next()
-
-    def send_queued(self) -> None:
-        """Run the next queued message if the session is idle: after a stop or a failure."""
-        if not self.session.is_active:
-            self._start_next()
 
     async def stop(self) -> None:
         """Stop the turn, gracefully first; the session is idle when this returns."""
@@ -218,6 +214,7 @@ class Conversation:
 
     async def _run_turn(self, message: Message) -> None:
         before = self.session
+        self._pauses.note_start(self._stored_message)
         try:
             self._process.mark_busy()
             directory_id = await asyncio.to_thread(
@@ -228,21 +225,25 @@ class Conversation:
             else:
                 await self.configure()
             briefing = await self._write_briefing(message)
-            await self._recorder.begin(before, message)
+            await self._recorder.begin(before, self._stored_message)
             self._open_message()
             self._stall_monitor.note_activity()
             text = briefing.prompt if briefing else message.text
             await agent.send(await asyncio.to_thread(make_prompt, message, text))
+            self._pauses.note_sent()
             if briefing:
                 self._update(handover=None)
         except SpinneyError as error:
             # Otherwise the process exit has already ended the turn.
             if not self._turn_over.is_set():
-                self._fail(error.message, error.error_type, retry_after=error.retry_after)
+                self._fail(
+                    base.TurnFailed(error.message, error.error_type, retry_after=error.retry_after)
+                )
         except Exception:
             reference = uuid.uuid4().hex[:8]
             _log.exception("turn of session %s failed (%s)", self._session_id, reference)
-            self._fail(f"Something went wrong inside Spinney ({reference}, see its log).")
+            text = f"Something went wrong inside Spinney ({reference}, see its log)."
+            self._fail(base.TurnFailed(text, "internal_error"))
 
     async def _start_agent(self, directory_id: tuple[int, int]) -> base.Agent:
         """Start the agent; if it cannot continue where it should, in a new conversation."""
@@ -281,7 +282,7 @@ class Conversation:
         self._delivery.release()
         # If the prompt has not been sent yet, a new process is started for the turn.
         if self._messages.current is not None and not self._stopping:
-            self._fail(f"{reason} Send a message to continue.", "backend_error")
+            self._fail(base.TurnFailed(f"{reason} Send a message to continue.", "backend_error"))
 
     def _on_event(self, event: base.AgentEvent) -> None:
         if not self._delivery.defer(event):
@@ -295,6 +296,7 @@ class Conversation:
             self._stall_monitor.note_activity(event)
         match event:
             case base.TurnStarted():
+                self._pauses.note_own_start()
                 self._process.mark_busy()
                 self._open_message()
                 self._stall_monitor.note_activity()
@@ -341,7 +343,7 @@ class Conversation:
                 known_counts = {name: count for name, count in counts.items() if count is not None}
                 self._finish(event.stop_reason, event.usage, **known_counts)
             case base.TurnFailed():
-                self._fail(event.error, event.error_type, event.usage, event.retry_after)
+                self._fail(event)
 
     # Requests ----------------------------------------------------------------------------------
 
@@ -385,23 +387,31 @@ class Conversation:
         status: Literal["completed", "cancelled", "interrupted"] = "completed"
         if was_stopped:
             status = "interrupted" if stop_reason == "interrupted" else "cancelled"
-        self._end_turn(LastRun(status=status, stop_reason=stop_reason), usage, plan, **fields)
+        self._end_turn(LastRun(status=status, stop_reason=stop_reason), usage, plan, None, **fields)
 
-    def _fail(
-        self,
-        error: str,
-        error_type: ErrorType = "internal_error",
-        usage: Usage | None = None,
-        retry_after: float | None = None,
-    ) -> None:
+    def _fail(self, failed: base.TurnFailed) -> None:
         if self._stopping:
-            self._finish("stopped", usage or Usage())
+            self._finish("stopped", failed.usage)
             return
-        error = self._messages.fail(error, error_type, usage, retry_after)
-        run = LastRun(status="failed", error=error, error_type=error_type, retry_after=retry_after)
-        self._end_turn(run, usage or Usage(), None)
+        error, usage = failed.error, failed.usage
+        pause = self._pauses.plan(failed)
+        error = self._messages.fail(error, failed.error_type, usage, failed.retry_after)
+        run = LastRun(
+            status="failed" if pause is None else "paused",
+            error=error,
+            error_type=failed.error_type,
+            retry_after=failed.retry_after,
+        )
+        self._end_turn(run, usage, None, pause)
 
-    def _end_turn(self, run: LastRun, usage: Usage, plan: Request | None, **fields: Any) -> None:
+    def _end_turn(
+        self,
+        run: LastRun,
+        usage: Usage,
+        plan: Request | None,
+        pause: Pause | None,
+        **fields: Any,
+    ) -> None:
         open_request = self._request_at_stop or self._delivery.first or self._requests.first
         if open_request is not None and open_request.kind == "plan":
             fields["set_aside_plan"] = open_request.model_dump(mode="json")
@@ -412,6 +422,10 @@ class Conversation:
         status: SessionStatus = "waiting" if plan else "idle"
         if run.status == "failed":
             status = "failed"
+        if pause is not None:
+            fields["pause"] = pause.model_dump(mode="json")
+        if plan is None and (pause or self.session.pause) is not None:
+            status = "paused"
         show_request(
             self._store,
             self._session_id,
@@ -426,20 +440,12 @@ class Conversation:
         self._recorder.end(self.session)
         self._turn_over.set()
         self._process.mark_idle()
-        if run.status == "completed" and plan is None:
-            self._start_next()
-
-    def _start_next(self) -> None:
-        queued = self._store.state.queued.get(self._session_id, ())
-        waiting = [message for message in queued if message.id not in self.being_removed]
-        if waiting:
-            updates = {"timestamp": time.time(), "status": "completed"}
-            message = waiting[0].model_copy(update=updates)
-            self._store.record(
-                MessageQueued(session_id=self._session_id, message=message, status="processing")
-            )
-            self._update(status="running", message_count=self.session.message_count + 1)
-            self.start_turn(message)
+        if pause is not None:
+            self._store.record(*put_off_others(self._store.state, self._session_id, pause))
+        else:
+            self._pauses.note_end()
+        if run.status == "completed" and status == "idle":
+            self.queue.start_next()
 
     def _send_notice(self, text: str) -> None:
         self._store.record(RunNoticed(session_id=self._session_id, text=clean_line(text)))

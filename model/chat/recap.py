@@ -41,7 +41,7 @@ class RecapWriter:
         return (
             self._store.state.preferences.session_recap_enabled
             and session.unread
-            and session.status != "running"
+            and session.status not in ("running", "paused")
             and session.id not in self._writing
         )
 

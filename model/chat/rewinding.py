@@ -83,13 +83,17 @@ class Rewinding:
             **self._continue_from(keep, session, kept),
             "memories": {name: memory.model_dump() for name, memory in memories.items()},
             "status": "idle",
+            "pause": None,
         }
+        before = session.model_dump(mode="json", include=_CONVERSATION_FIELDS)
+        if session.status == "paused":
+            before["status"] = "idle"  # what was taken back does not go on by itself
         rewound = RewoundConversation(
             message_ids=[message.id for message in going],
             last_kept_id=kept[-1].id if kept else None,
             message_count=session.message_count,
             backend=session.backend,
-            before=session.model_dump(mode="json", include=_CONVERSATION_FIELDS),
+            before=before,
         )
         await self._mark(session, rewound.message_ids, updates, rewound=True)
         return rewound

@@ -19,11 +19,13 @@ from model.domain.resources import (
     Decision,
     ImageBlock,
     Message,
+    Pause,
     Request,
     SentMessage,
     Session,
     TextBlock,
 )
+from model.limits.pauses import join_account_pause
 from model.state import State
 from model.store.store import Store
 
@@ -64,6 +66,7 @@ def make_checked_message(
     files: Sequence[str],
     images: Sequence[str],
     message_id: str | None = None,
+    send_at: float | None = None,
 ) -> Message:
     """Validate the user's input and return it as a message.
 
@@ -81,7 +84,8 @@ def make_checked_message(
     files = [str(root / name) for name in files]
     images = [str(root / name) for name in images]
     _check_attachments([*files, *images])
-    return make_user_message(session_id, text, files, images, message_id)
+    message = make_user_message(session_id, text, files, images, message_id)
+    return message if send_at is None else message.model_copy(update={"send_at": send_at})
 
 
 def check_reason(decision: Decision, reason: str) -> str:
@@ -142,7 +146,10 @@ async def find_sent(store: Store, session_id: str, message_id: str) -> SentMessa
 
 
 async def accept_message(store: Store, message: Message) -> SentStatus:
-    """Save a message: `processing` if its run starts, `sent` if it is queued behind another."""
+    """Save a message: `processing` if its run starts, `sent` if it is queued.
+
+    It is queued behind another one, until its time, or while its session or account is paused.
+    """
     status: SentStatus = "sent"
 
     def make_events(state: State) -> list[Event]:
@@ -150,20 +157,31 @@ async def accept_message(store: Store, message: Message) -> SentStatus:
         session = session_in(state, message.session_id)
         is_busy = session.status == "running" or session.waiting_for == "permission"
         is_held = state.is_held(session)
-        status = "sent" if is_busy or is_held else "processing"
-        stored = message.model_copy(
-            update={"status": "sent" if is_busy or is_held else "completed"}
-        )
+        joined = None if is_busy or is_held else _find_pause(state, session, message)
+        waits = is_busy or is_held or message.send_at is not None or joined is not None
+        status = "sent" if waits else "processing"
+        stored = message.model_copy(update={"status": "sent" if waits else "completed"})
         events: list[Event] = [MessageQueued(session_id=session.id, message=stored, status=status)]
         if message.context is not None:
             updates: dict[str, object] = {"has_context": True}
             events.append(SessionUpdated(session_id=session.id, updates=updates))
-        if is_held:
-            return [*events, *_make_queue_events(state, session, message)]
-        return events if is_busy else [*events, *make_start_events(state, session, message)]
+        if is_busy:
+            return events
+        if waits:
+            return [*events, *_make_queue_events(state, session, message, joined)]
+        return [*events, *make_start_events(state, session, message)]
 
     await store.accept(make_events)
     return status
+
+
+def _find_pause(state: State, session: Session, message: Message) -> Pause | None:
+    """Return the pause for which a message waits that would start a run."""
+    if session.pause is not None:
+        return session.pause
+    if message.send_at is not None:
+        return None
+    return join_account_pause(state, session, time.time())
 
 
 def make_start_events(state: State, session: Session, message: Message) -> list[Event]:
@@ -184,12 +202,22 @@ def make_start_events(state: State, session: Session, message: Message) -> list[
     return make_resolved_events(session.id, **updates)
 
 
-def _make_queue_events(state: State, session: Session, message: Message) -> list[Event]:
+def _make_queue_events(
+    state: State, session: Session, message: Message, pause: Pause | None
+) -> list[Event]:
     """Return the events of a message that is queued in a session and does not run yet."""
     if session.archived_at is not None:
         raise SpinneyError("This session is archived. Bring it back first.", "conflict")
-    updates = {"name": _session_name(state, session, message), "updated_at": message.timestamp}
-    return [SessionUpdated(session_id=session.id, updates=updates)]
+    updates: dict[str, object] = {
+        "name": _session_name(state, session, message),
+        "updated_at": message.timestamp,
+    }
+    if pause is None:
+        return [SessionUpdated(session_id=session.id, updates=updates)]
+    updates |= {"status": "paused", "pause": pause.model_dump(mode="json")}
+    if session.waiting_for is None:
+        return [SessionUpdated(session_id=session.id, updates=updates)]
+    return make_resolved_events(session.id, **updates)
 
 
 def _session_name(state: State, session: Session, message: Message) -> str:

@@ -31,6 +31,7 @@ from model.domain.resources import (
     ThinkingLevel,
     WorkingMode,
 )
+from model.limits.times import resolve_time
 from model.preferences import profiles
 from model.preferences.precedence import choose_backend
 from model.preferences.schema import AGENT_PROMPTS, PromptKey
@@ -228,12 +229,14 @@ async def send_chat_message(
     files: list[str] | None = None,
     images: list[str] | None = None,
     message_id: uuid.UUID | None = None,
+    send_at: float | str | None = None,
 ) -> SentMessage:
     before = session_in(workspace.store.state, session_id)
+    moment = resolve_time(workspace.store.state, before, send_at)
     is_first = not workspace.store.state.queued.get(session_id)
     client_id = str(message_id) if message_id else None
     sent = await deliver_message(
-        workspace, session_id, message, files or (), images or (), client_id
+        workspace, session_id, message, files or (), images or (), client_id, moment
     )
     if is_first and workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
@@ -249,6 +252,7 @@ async def deliver_message(
     files: Sequence[str] = (),
     images: Sequence[str] = (),
     message_id: str | None = None,
+    send_at: float | None = None,
 ) -> SentMessage:
     """Send a message with the context of its worktree; nothing is named after it."""
     worktree_id = session_in(workspace.store.state, session_id).worktree_id
@@ -258,7 +262,9 @@ async def deliver_message(
         now = session_in(workspace.store.state, session_id)
         return None if now.has_context else await workspace.contexts.find_file(now.worktree_id)
 
-    return await workspace.chats.send(session_id, message, files, images, message_id, context)
+    return await workspace.chats.send(
+        session_id, message, files, images, message_id, context, send_at
+    )
 
 
 @implements(api.add_image)

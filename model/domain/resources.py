@@ -22,7 +22,8 @@ WorkingMode = Literal["build", "yolo"]  # in which a plan is executed
 ThinkingLevel = Literal["off", "think", "megathink", "ultrathink"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
-SessionStatus = Literal["idle", "running", "waiting", "failed"]
+SessionStatus = Literal["idle", "running", "waiting", "failed", "paused"]
+PauseKind = Literal["usage_limit", "overloaded", "network", "budget"]
 WaitingFor = Literal["plan", "question", "permission"]
 MessageStatus = Literal["sent", "processing", "completed"]
 Decision = Literal["allow", "allow_session", "deny"]
@@ -161,12 +162,34 @@ class Usage(Resource):
 class LastRun(Resource):
     """How a session's latest turn ended."""
 
-    status: Literal["completed", "cancelled", "failed", "interrupted"]
+    status: Literal["completed", "cancelled", "failed", "interrupted", "paused"]
     stop_reason: str | None = None
     error: str | None = None
     error_type: str | None = None
     retry_after: float | None = None
     """Seconds from its end until a rate limit ends, if the agent's provider reported them."""
+
+
+class Pause(Resource):
+    """Why a session does not go on now, and when it does."""
+
+    kind: PauseKind
+    since: float
+    until: float | None = None
+    """When it goes on by itself, in seconds since 1970; `None` until a person resumes it."""
+    resets_at: float | None = None
+    """When the limit ends, as the agent's provider reported it."""
+    account: str = ""
+    """The account at whose limit it is, as `set_resume_time` takes it."""
+    text: str = ""
+    """What happened, in one sentence."""
+    attempts: int = 0
+    """How many turns in a row have failed for this reason."""
+    goes_on: Literal["queue", "message", "turn"] = "queue"
+    """With what it goes on: its queued messages, its last message, which the agent has not
+    received yet, or the turn that was cut off. Queued messages follow each."""
+    message_id: str | None = None
+    """That last message."""
 
 
 class QuestionOption(Resource):
@@ -296,11 +319,18 @@ class Session(Resource):
     """A short summary of what happened while the user was away; kept until the next message."""
     pull_request_loop: PullRequestLoop | None = None
     """Set while it fixes red checks and answers new review comments by itself."""
+    pause: Pause | None = None
+    """Set while it is paused; of a session whose turn is not over yet, it begins with its end."""
 
     @property
     def is_active(self) -> bool:
         """Whether a turn is in progress: the agent works, or waits for the user."""
         return self.status in ("running", "waiting")
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a turn is in progress, or is paused and goes on later."""
+        return self.is_active or self.status == "paused"
 
     @model_serializer(mode="wrap")
     def _without_empty_archived_at(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -445,6 +475,8 @@ class Message(Resource):
     files: list[str] = Field(default_factory=list)
     context: str | None = None
     """The attached file with the contents of the worktree's issue or pull request."""
+    send_at: float | None = Field(default=None, exclude_if=lambda moment: moment is None)
+    """When a queued message is sent, in seconds since 1970; `None` as soon as it is its turn."""
     rewound: bool = Field(default=False, exclude_if=lambda rewound: not rewound)
     """Whether it was taken back: kept and shown folded, and no agent knows of it. Present only if
     true."""

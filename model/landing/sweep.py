@@ -127,7 +127,7 @@ class Sweeper:
 
     async def _stop_sessions(self, worktree_id: str) -> None:
         for session in self._store.state.sessions_of(worktree_id, archived=True):
-            if session.is_active:
+            if session.is_unfinished:
                 await self._stop_session(session.id)
 
     async def _make_row(self, worktree: Worktree, *, is_polled: bool = True) -> SweepRow:
@@ -154,7 +154,7 @@ class Sweeper:
             uncommitted=uncommitted,
             unpushed=unpushed,
             archived=worktree.archived_at is not None,
-            is_running=bool(worktree.running_scripts) or any(s.is_active for s in sessions),
+            is_running=bool(worktree.running_scripts) or any(s.is_unfinished for s in sessions),
             adopted=worktree.adopted,
         )
 

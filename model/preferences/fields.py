@@ -98,6 +98,8 @@ _LABELS: Final = {
     "recovery_keep_days": "Keep recovery points (days)",
     "recovery_max_mb": "Recovery points per repository (MB)",
     "remote_poll_interval": "Remote poll interval (seconds)",
+    "resume_after_limit": "Continue after a limit",
+    "retry_attempts": "Attempts after a failure",
     "selected_codex_model": "Codex model",
     "selected_model": "Claude Code model",
     "selected_opencode_model": "OpenCode model",

@@ -223,6 +223,14 @@ class Preferences(BaseModel):
         True, "Sessions", "Ask before a session is archived",
         more="For a running session, Spinney always asks.")
 
+    resume_after_limit: bool = _setting(
+        True, "Away", "Continue by itself when an agent's usage limit resets",
+        more="Otherwise a session that reached a limit stays paused until you resume it.")
+    retry_attempts: Whole = _setting(
+        10, "Away", "How often a turn is tried again after an overload or a lost network",
+        more="With growing pauses of 10 seconds to 5 minutes; 0 reports the failure at once.",
+        low=0, high=1000)
+
     auto_branch_naming: bool = _setting(
         True, "Worktrees and git", "Name a branch after its first message",
         more="Only if Spinney generated the branch name.")

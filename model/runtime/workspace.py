@@ -41,6 +41,7 @@ from model.hosting.list_cache import ListCache
 from model.landing.desk import DeskSources
 from model.landing.pull_requests import look_up_pull_request
 from model.landing.services import LandingServices
+from model.limits.timer import ResumeTimer
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
 from model.reviewing.code_reviews import CodeReviews
@@ -315,6 +316,8 @@ class Workspace:
         self.run_in_background(self.poller.run())
         loops = PullRequestLoops(self.store, self.bus, self.pull_requests, self.chats.send)
         self.run_in_background(loops.run())
+        timer = ResumeTimer(self.store, self.bus, self.chats.resume, self.chats.send_due)
+        self.run_in_background(timer.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
         self.run_in_background(return_freed_memory(self.bus))
         self.run_in_background(self._refresh_models())

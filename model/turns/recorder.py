@@ -51,11 +51,11 @@ class TurnRecorder:
         self._running: dict[str, _RunningTurn] = {}
         self._recordings: dict[str, asyncio.Task[None]] = {}
 
-    async def begin(self, session: Session, message: Message) -> None:
+    async def begin(self, session: Session, message: Message | None) -> None:
         """Take the snapshot before a turn; never fails, and takes at most `MAX_DELAY` seconds.
 
         A snapshot that takes longer goes on while the agent works. `session` is the session as it
-        was before its agent was started.
+        was before its agent was started. `message` is that of the user, if the turn has one.
         """
         starting = self.begin_in_background(session, message)
         done, _ = await asyncio.wait({starting}, timeout=MAX_DELAY)

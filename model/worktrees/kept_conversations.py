@@ -156,9 +156,9 @@ def _add(kept: KeptConversations, read: Mapping[str, Any]) -> None:
             kept.turns.append(Turn.model_validate(value))
         case "session":
             session = Session.model_validate(value)
-            if session.is_active:
+            if session.is_unfinished:
                 session = session.model_copy(
-                    update={"status": "idle", "waiting_for": None, "request": None}
+                    update={"status": "idle", "waiting_for": None, "request": None, "pause": None}
                 )
             kept.sessions.append(session)
         case "message":

@@ -44,12 +44,12 @@ def to_folder_name(name: str) -> str:
 
 
 def refuse_while_running(state: State, worktree: Worktree) -> None:
-    """Raise `conflict` while a session of the worktree is running or waiting."""
+    """Raise `conflict` while a session of the worktree is running, waiting or paused."""
     for session in state.sessions_of(worktree.id, archived=True):
-        if session.is_active:
+        if session.is_unfinished:
+            state_now = "paused" if session.status == "paused" else "still running"
             raise SpinneyError(
-                f"The session '{session.name}' is still running in '{worktree.name}'."
-                " Stop it first.",
+                f"The session '{session.name}' is {state_now} in '{worktree.name}'. Stop it first.",
                 "conflict",
             )
 

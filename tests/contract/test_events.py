@@ -55,7 +55,7 @@ async def test_message_error_ends_a_started_message(
         "error": "The demo's rate limit is reached. The limit ends in 30 seconds.",
         "error_type": "rate_limit_error",
     }
-    await chat.until(session, "failed")
+    await chat.until(session, "paused")
 
 
 async def test_session_created(call: Call, worktree: Any, listener: Socket) -> None:

@@ -68,6 +68,8 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "auto_session_naming": (True, BOOLEAN),
     "session_naming_model": ("model_5", MODELS),
     "session_recap_enabled": (False, BOOLEAN),
+    "resume_after_limit": (True, BOOLEAN),
+    "retry_attempts": (10, between(0, 1000)),
     "restore_last_session": (False, BOOLEAN),
     "close_original_on_clear_context": (True, BOOLEAN),
     "confirm_session_close": (True, BOOLEAN),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from model.backends.base import Limit
 from model.backends.json_values import Json, as_object, as_text
 from model.base.errors import ErrorType
 from model.base.text import clean_line
@@ -32,6 +33,12 @@ def describe_error(
         message = f"{label} has reached a limit of its provider. Wait a while and send it again."
         return message + quoted, "rate_limit_error"
     return f"{label} failed. Send the message again, or change it.{quoted}", "backend_error"
+
+
+def find_limit(message: str, kind: ErrorType) -> Limit | None:
+    """Why a turn with this error can go on later; a quota without an end does not end by itself."""
+    is_over = kind == "rate_limit_error" and "quota" not in message.lower()
+    return "usage_limit" if is_over else None
 
 
 def sign_in_message(label: str, sign_in_methods: Sequence[str]) -> str:

@@ -274,7 +274,10 @@ class AcpSession:
         elif "error" in response:
             label, methods = self._row.label, self.capabilities.sign_in_methods
             message, kind = errors.describe_error(label, response["error"], methods)
-            await self._link.emit(base.TurnFailed(message, kind, self._usage))
+            # Without a word of the agent, nothing says that it kept the message.
+            limit = errors.find_limit(message, kind)
+            failed = base.TurnFailed(message, kind, self._usage, limit=limit, has_message=False)
+            await self._link.emit(failed)
         elif self._follow_ups:
             prompts, self._follow_ups = self._follow_ups, []
             self._follow_up_task = asyncio.create_task(self._send_follow_ups(prompts))

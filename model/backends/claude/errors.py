@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from model.backends.base import TurnFailed
+from model.backends.base import Limit, TurnFailed
 from model.base.errors import ErrorType
 from model.base.text import clean_line
 
@@ -63,6 +63,12 @@ _RETRY_REASONS: Final[dict[str, str]] = {
 }
 
 
+_LOST_CONNECTION: Final = (
+    "connection error", "unable to connect", "connection refused", "econnrefused", "econnreset",
+    "enotfound", "eai_again", "fetch failed", "network", "socket hang up", "timed out",
+)  # fmt: skip
+"""Words by which an error without a code means that the provider could not be reached."""
+
 _SHOWN_DELAY: Final = 5.0
 """Seconds from which the notice includes the waiting time."""
 
@@ -90,6 +96,19 @@ def describe_error(code: str, text: str, status: int | None) -> tuple[str, Error
     return (f"{message} It said: {details}" if details else message), kind
 
 
+def find_limit(code: str, text: str, status: int | None) -> Limit | None:
+    """Why a turn with this error can go on later; `None` if it cannot by itself."""
+    if code in ("authentication_failed", "billing_error"):
+        return None
+    if code == "rate_limit" or status == 429:
+        return "usage_limit"
+    if code in ("overloaded", "server_error") or (status or 0) >= 500:
+        return "overloaded"
+    lowered = text[:1000].lower()
+    is_lost = status is None and any(words in lowered for words in _LOST_CONNECTION)
+    return "network" if is_lost else None
+
+
 def check_retry(line: Mapping[str, Any]) -> TurnFailed | None:
     """The failure to end a turn with instead of letting the program retry; `None` to let it retry.
 
@@ -102,7 +121,8 @@ def check_retry(line: Mapping[str, Any]) -> TurnFailed | None:
         return None
     status = line.get("error_status")
     message, kind = describe_error(code, "", status if isinstance(status, int) else None)
-    return TurnFailed(message, kind, retry_after=seconds)
+    known_status = status if isinstance(status, int) else None
+    return TurnFailed(message, kind, retry_after=seconds, limit=find_limit(code, "", known_status))
 
 
 def get_retry_delay(line: Mapping[str, Any]) -> float | None:

@@ -345,7 +345,13 @@ class ClaudeStream:
         status = status if isinstance(status, int) else None
         error, error_type = claude_errors.describe_error(self._error_code, text, status)
         limited = error_type == "rate_limit_error"
-        return base.TurnFailed(error, error_type, usage, self._retry_delay if limited else None)
+        return base.TurnFailed(
+            error,
+            error_type,
+            usage,
+            self._retry_delay if limited else None,
+            claude_errors.find_limit(self._error_code, text, status),
+        )
 
     def _find_context_window(self, models: object) -> int | None:
         listed = as_object(models).items()

@@ -5,8 +5,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from model.backends.base import Limit
 from model.backends.json_values import as_object
-from model.base.errors import ErrorType
+from model.base.errors import ErrorType, SpinneyError
+from model.base.moments import parse_moment
 from model.base.text import clean_line
 
 LOGIN: Final = "codex login"
@@ -138,6 +140,34 @@ def describe_error(
         sentence = _adapt_to_provider(sentence, provider_key)
     retry_after = _parse_delay(message) if kind == "rate_limit_error" else None
     return (f"{sentence} It said: {details}" if details else sentence), kind, retry_after
+
+
+def find_limit(error: Mapping[str, Any]) -> Limit | None:
+    """Why a turn with this error can go on later; `None` if it cannot by itself."""
+    code, status = _parse_info(error.get("codexErrorInfo"))
+    if code in ("rateLimitExceeded", "usageLimitExceeded") or status == 429:
+        return "usage_limit"
+    if code in ("internalServerError", "serverOverloaded") or (status or 0) >= 500:
+        return "overloaded"
+    is_lost = str(error.get("message") or "").startswith("stream disconnected")
+    return "network" if status is None and (code in _NO_CONNECTION or is_lost) else None
+
+
+def is_used_up(error: Mapping[str, Any]) -> bool:
+    """Whether the account has no more quota; only a time says that it gets new one."""
+    return _parse_info(error.get("codexErrorInfo"))[0] == "usageLimitExceeded"
+
+
+def find_reset(error: Mapping[str, Any], now: float) -> float | None:
+    """Seconds until the time of day in `… or try again at 11:56 AM.`, which it shows in local time.
+
+    `now` is in seconds since 1970.
+    """
+    words = str(error.get("message") or "")[-200:].partition("try again at ")[2].split()
+    try:
+        return parse_moment("".join(words[:2]).rstrip("."), now) - now if words else None
+    except SpinneyError:
+        return None
 
 
 def _adapt_to_provider(sentence: str, key: str) -> str:

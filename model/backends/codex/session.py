@@ -6,6 +6,7 @@ sub-agent is pending.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -351,8 +352,11 @@ class CodexSession:
         error = as_object(as_object(params.get("turn")).get("error"))
         message, error_type, retry_after = errors.describe_error(error, self._thread.provider_key)
         if error_type == "rate_limit_error" and retry_after is None:
-            retry_after = self._server.limit_resets_in
-        return base.TurnFailed(message, error_type, usage, retry_after)
+            retry_after = self._server.limit_resets_in or errors.find_reset(error, time.time())
+        limit = errors.find_limit(error)
+        if retry_after is None and errors.is_used_up(error):
+            limit = None
+        return base.TurnFailed(message, error_type, usage, retry_after, limit)
 
     def _proposed_plan(self) -> str:
         """The plan that the turn proposed in plan mode; in other modes nothing needs approval."""

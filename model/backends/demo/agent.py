@@ -38,9 +38,20 @@ INPUT_LIMIT: Final = 64 * 1024 * 1024
 class ProviderError(Exception):
     """Fails the turn like an error of a real provider."""
 
-    def __init__(self, error: str, error_type: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        error: str,
+        error_type: str,
+        limit: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(error)
-        self.fields = {"error": error, "error_type": error_type, "retry_after": retry_after}
+        self.fields = {
+            "error": error,
+            "error_type": error_type,
+            "limit": limit,
+            "retry_after": retry_after,
+        }
 
 
 class RefusedError(Exception):
@@ -342,12 +353,22 @@ class DemoAgent:
     # Failures ----------------------------------------------------------------------------------
 
     async def _fail(self, kind: str) -> None:
-        match kind.strip():
+        name, argument = split_first_word(kind.strip())
+        match name:
             case "rate_limit":
-                raise ProviderError("The demo's rate limit is reached.", "rate_limit_error", 30.0)
+                raise ProviderError(
+                    "The demo's rate limit is reached.",
+                    "rate_limit_error",
+                    "usage_limit",
+                    float(argument or 30),
+                )
             case "overloaded":
                 raise ProviderError(
-                    "The demo's provider is overloaded. Try again.", "backend_error"
+                    "The demo's provider is overloaded. Try again.", "backend_error", "overloaded"
+                )
+            case "network":
+                raise ProviderError(
+                    "The demo's provider cannot be reached.", "backend_error", "network"
                 )
             case "auth":
                 raise ProviderError(

@@ -202,6 +202,7 @@ def _event(message: dict[str, Any]) -> base.AgentEvent:
         case "failed":
             usage = Usage.model_validate(message["usage"])
             kind = message.get("error_type", "backend_error")
-            return base.TurnFailed(message["error"], kind, usage, message.get("retry_after"))
+            seconds, limit = message.get("retry_after"), message.get("limit")
+            return base.TurnFailed(message["error"], kind, usage, seconds, limit)
         case other:
             raise SpinneyError(f"The demo agent sent an unknown message: {other}", "backend_error")

@@ -20,7 +20,8 @@ I am the demo agent. I follow these directives, one per line:
 - `/demo markdown N` writes N KiB of Markdown
 - `/demo wait SECONDS` waits
 - `/demo recall` repeats your earlier messages
-- `/demo fail KIND` fails: rate_limit, overloaded, auth, crash, hang, deaf or garbage
+- `/demo fail KIND` fails: rate_limit [SECONDS], overloaded, network, auth, crash, hang, deaf or \
+garbage
 
 Anything else gets a short tour of Spinney.
 """

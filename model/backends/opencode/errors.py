@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from model.backends.base import TurnFailed
+from model.backends.base import Limit, TurnFailed
 from model.backends.json_values import as_object
 from model.base.errors import ErrorType
 from model.base.text import clean_line
@@ -61,7 +61,9 @@ def turn_failure(error: Mapping[str, Any]) -> TurnFailed:
     detail = clean_line(str(data.get("message") or ""))[:_MAX_DETAIL]
     message, kind = _describe(name, detail, data.get("statusCode"))
     text = f"{message} It said: {detail}" if detail else message
-    return TurnFailed(text, kind, retry_after=_retry_after(data.get("responseHeaders")))
+    retry_after = _retry_after(data.get("responseHeaders"))
+    limit = _find_limit(message, detail, retry_after)
+    return TurnFailed(text, kind, retry_after=retry_after, limit=limit)
 
 
 def give_up_failure(status: Mapping[str, Any]) -> TurnFailed | None:
@@ -79,7 +81,17 @@ def give_up_failure(status: Mapping[str, Any]) -> TurnFailed | None:
     )
     message, kind = _by_text(detail) or fallback
     text = f"{message} It said: {detail}" if detail else message
-    return TurnFailed(text, kind, retry_after=retry_after)
+    limit = _find_limit(message, detail, retry_after)
+    return TurnFailed(text, kind, retry_after=retry_after, limit=limit)
+
+
+def _find_limit(message: str, detail: str, retry_after: float | None) -> Limit | None:
+    """Why a turn with this message can go on later; `None` if it cannot by itself."""
+    if message in (LIMIT, WAIT) or (message == SPENT and retry_after is not None):
+        return "usage_limit"
+    if message == BUSY:
+        return "network" if _NETWORK_WORDS.search(detail) else "overloaded"
+    return None
 
 
 def empty_failure(responses: int) -> TurnFailed:

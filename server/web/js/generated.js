@@ -80,6 +80,8 @@ export const LABELS = {
   restore_last_session: "Restore last session",
   close_original_on_clear_context: "Archive original on new context",
   confirm_session_close: "Confirm archiving a session",
+  resume_after_limit: "Continue after a limit",
+  retry_attempts: "Attempts after a failure",
   auto_branch_naming: "Auto branch naming",
   branch_naming_model: "Branch naming model",
   auto_pull_base_branch: "Auto pull base branch",

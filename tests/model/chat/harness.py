@@ -174,7 +174,7 @@ class Harness:
 
     async def wait_for_turn(self) -> Message:
         """Wait for the turn's end and return the newest message."""
-        await self.wait_until(lambda: self.session.status in ("idle", "failed", "waiting"))
+        await self.wait_until(lambda: self.session.status != "running")
         return (await self.messages())[-1]
 
 

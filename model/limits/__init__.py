@@ -1,0 +1,1 @@
+"""Paused sessions: why they wait, when they go on, and the timer that lets them."""

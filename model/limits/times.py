@@ -1,0 +1,35 @@
+"""The times that people choose for paused sessions and queued messages."""
+
+import time
+from typing import Final
+
+from model.base.errors import SpinneyError
+from model.base.moments import check_moment, parse_moment
+from model.domain.resources import Session
+from model.limits.account_pause import find_account_pause
+from model.state import State
+from model.usage.accounts import account_of
+
+RESET: Final = "reset"
+"""Stands for the end of the limit that the session's account has reached."""
+
+
+def resolve_time(state: State, session: Session, at: float | str | None) -> float | None:
+    """Return a chosen time in seconds since 1970. Raises `invalid_request` if it is none."""
+    if at is None:
+        return None
+    if isinstance(at, str) and at.strip().lower() == RESET:
+        return _find_reset(state, session)
+    now = time.time()
+    return parse_moment(at, now) if isinstance(at, str) else check_moment(at, now)
+
+
+def _find_reset(state: State, session: Session) -> float:
+    pause = session.pause or find_account_pause(state, account_of(state, session))
+    moment = (pause.resets_at or pause.until) if pause is not None else None
+    if moment is None:
+        raise SpinneyError(
+            "It is not known when the limit of this session's agent ends. Choose a time, such as"
+            " 18:00."
+        )
+    return moment

@@ -1,0 +1,207 @@
+"""A turn that ends at a limit pauses its session, and goes on later with its queue in order."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from model.backends import base
+from model.base.errors import SpinneyError
+from model.domain.events import PreferencesUpdated
+from model.domain.resources import Usage
+from model.limits.pauses import CONTINUE_PROMPT
+from tests.model.chat.harness import DONE, Harness
+from tests.puppet import Puppet
+
+
+def limit_reached(seconds: float | None = 600.0, **fields: Any) -> base.TurnFailed:
+    failed = base.TurnFailed("The limit is reached.", "rate_limit_error", Usage(), seconds)
+    return replace(failed, **{"limit": "usage_limit", **fields})
+
+
+async def start_turn(harness: Harness) -> Puppet:
+    puppet = await harness.start_turn("first")
+    await puppet.wait_for_call("send")
+    return puppet
+
+
+async def pause_session(harness: Harness) -> Puppet:
+    puppet = await start_turn(harness)
+    puppet.say(limit_reached())
+    await harness.wait_for_turn()
+    return puppet
+
+
+async def test_a_turn_that_ends_at_a_limit_pauses_and_continues_before_the_queue(
+    harness: Harness,
+) -> None:
+    puppet = await start_turn(harness)
+    assert (await harness.chats.send("s", "second")).status == "sent"
+    puppet.say(base.TextDelta("a", "half"), limit_reached())
+    failed = await harness.wait_for_turn()
+    session, pause = harness.session, harness.session.pause
+    assert failed.error is not None and failed.error.error_type == "rate_limit_error"
+    assert (session.status, session.last_run and session.last_run.status) == ("paused", "paused")
+    assert pause is not None and pause.until is not None
+    assert (pause.kind, pause.account, pause.goes_on) == ("usage_limit", "demo", "turn")
+    assert 590 < pause.until - time.time() <= 600
+    assert (await harness.chats.send("s", "third")).status == "sent"
+    await harness.chats.resume("s")
+    await harness.chats.resume("s")  # a second client
+    assert await puppet.wait_for_call("send") == ("send", CONTINUE_PROMPT)
+    for text in ("second", "third"):
+        puppet.say(base.TextDelta("b", "…"), DONE)
+        assert await puppet.wait_for_call("send") == ("send", text)
+    puppet.say(DONE)
+    await harness.wait_until(lambda: harness.session.status == "idle")
+    messages = await harness.messages()
+    assert [m.text for m in messages if m.role == "user"] == ["first", "second", "third"]
+
+
+async def test_a_message_that_the_agent_did_not_keep_is_sent_again(harness: Harness) -> None:
+    puppet = await start_turn(harness)
+    puppet.say(limit_reached(has_message=False))
+    await harness.wait_for_turn()
+    await harness.chats.resume("s")
+    assert await puppet.wait_for_call("send") == ("send", "first")
+    assert [m.text for m in await harness.messages() if m.role == "user"] == ["first"]
+
+
+async def test_other_sessions_of_the_account_wait_and_those_of_another_do_not(
+    harness: Harness,
+) -> None:
+    await harness.add_session("same")
+    await harness.add_session("other")
+    await harness.chats.change_agent("other", "backend_b", {})
+    await pause_session(harness)
+    assert (await harness.chats.send("same", "waits")).status == "sent"
+    assert (await harness.chats.send("other", "runs")).status == "processing"
+    same = harness.store.state.sessions["same"]
+    assert same.pause is not None and harness.session.pause is not None
+    assert (same.status, same.pause.goes_on) == ("paused", "queue")
+    assert same.pause.until == harness.session.pause.until
+    assert (await harness.chats.resume("same")).status == "running"
+
+
+async def test_a_limit_that_still_holds_puts_the_others_off_as_well(harness: Harness) -> None:
+    await harness.add_session("same")
+    puppet = await pause_session(harness)
+    await harness.chats.send("same", "waits")
+    await harness.chats.resume("s")
+    await puppet.wait_for_call("send")
+    puppet.say(limit_reached(7200.0))
+    await harness.wait_until(lambda: harness.session.status == "paused")
+    same, pause = harness.store.state.sessions["same"].pause, harness.session.pause
+    assert pause is not None and same is not None
+    assert (same.until, pause.attempts) == (pause.until, 2)
+
+
+async def test_a_queue_does_not_run_into_the_limit_of_another_session(harness: Harness) -> None:
+    await harness.add_session("same")
+    runner = await harness.backend.receiver_of(harness.chats.send("same", "runs"))
+    await harness.chats.send("same", "queued")
+    await pause_session(harness)
+    runner.say(base.TextDelta("a", "done"), DONE)
+    await harness.wait_until(lambda: harness.status("same") == "paused")
+    assert [m.text for m in harness.store.state.queued["same"]] == ["queued"]
+
+
+@pytest.mark.parametrize("limit", ["overloaded", "network"])
+async def test_overloads_and_lost_networks_are_retried_so_often_and_then_fail(
+    harness: Harness, limit: base.Limit
+) -> None:
+    harness.store.record(PreferencesUpdated(changes={"retry_attempts": 2}))
+    puppet = await start_turn(harness)
+    delays = []
+    for attempt in (1, 2):
+        puppet.say(limit_reached(None, limit=limit))
+        await harness.wait_until(lambda: harness.session.status == "paused")
+        pause = harness.session.pause
+        assert pause is not None and pause.until is not None
+        assert (pause.kind, pause.attempts) == (limit, attempt)
+        delays.append(pause.until - pause.since)
+        await harness.chats.resume("s")
+        await puppet.wait_for_call("send")
+    puppet.say(limit_reached(None, limit=limit))
+    await harness.wait_until(lambda: harness.session.status == "failed")
+    assert harness.session.pause is None
+    assert delays[1] > delays[0] * 1.5
+
+
+async def test_a_limit_without_an_end_waits_longer_each_time(harness: Harness) -> None:
+    puppet = await start_turn(harness)
+    puppet.say(limit_reached(None))
+    await harness.wait_for_turn()
+    pause = harness.session.pause
+    assert pause is not None and pause.until is not None
+    assert (pause.resets_at, 60 <= pause.until - pause.since <= 72) == (None, True)
+
+
+async def test_without_the_preference_a_limit_waits_for_a_person(harness: Harness) -> None:
+    harness.store.record(PreferencesUpdated(changes={"resume_after_limit": False}))
+    await pause_session(harness)
+    pause = harness.session.pause
+    assert pause is not None and pause.until is None and pause.resets_at is not None
+
+
+async def test_a_stop_ends_a_pause_and_the_queue_stays(harness: Harness) -> None:
+    await pause_session(harness)
+    await harness.chats.send("s", "second")
+    stopped = await harness.chats.stop("s")
+    assert (stopped.status, stopped.pause) == ("idle", None)
+    assert [m.text for m in harness.store.state.queued["s"]] == ["second"]
+    assert (await harness.chats.resume("s")).status == "idle"
+
+
+async def test_another_agent_goes_on_at_once_with_the_message(harness: Harness) -> None:
+    await pause_session(harness)
+    await harness.chats.change_agent("s", "backend_b", {})
+    pause = harness.session.pause
+    assert pause is not None and pause.until is not None and pause.until <= time.time()
+    assert (pause.account, pause.goes_on) == ("backend_b", "message")
+    puppet = await harness.backend.receiver_of(harness.chats.resume("s"))
+    assert str(puppet.calls[-1][1]).endswith("first")
+
+
+async def test_a_pause_at_a_budget_begins_after_the_turn(harness: Harness) -> None:
+    puppet = await start_turn(harness)
+    await harness.chats.send("s", "second")
+    session = await harness.chats.pause("s", "budget", "The budget is used up.")
+    assert session.status == "running"
+    puppet.say(DONE)
+    await harness.wait_until(lambda: harness.session.status == "paused")
+    await harness.chats.resume("s")
+    assert await puppet.wait_for_call("send") == ("send", "second")
+
+
+async def test_a_message_with_a_time_waits_for_it_and_for_its_turn(harness: Harness) -> None:
+    later = await harness.chats.send("s", "later", send_at=time.time() + 3600)
+    assert (later.status, harness.session.status) == ("sent", "idle")
+    puppet = await start_turn(harness)
+    puppet.say(DONE)
+    await harness.wait_until(lambda: harness.session.status == "idle")
+    second = await harness.chats.send("s", "second")
+    assert second.status == "processing"
+    await puppet.wait_for_call("send")
+    await harness.chats.send_due("s", later.message_id)
+    assert [m.send_at for m in harness.store.state.queued["s"]] == [None]
+    puppet.say(DONE)
+    assert await puppet.wait_for_call("send") == ("send", "later")
+    with pytest.raises(SpinneyError, match="no longer queued"):
+        await harness.chats.set_send_time("s", later.message_id, None)
+
+
+async def test_a_pause_outlives_a_kill(
+    harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
+) -> None:
+    await pause_session(harness)
+    await harness.chats.send("s", "second")
+    await harness.store.flush()
+    again = await reopen_after_kill()
+    assert again.session.pause == harness.session.pause
+    puppet = await again.backend.receiver_of(again.chats.resume("s"))
+    assert await puppet.wait_for_call("send") == ("send", CONTINUE_PROMPT)
+    puppet.say(DONE)
+    assert await puppet.wait_for_call("send") == ("send", "second")
