@@ -20,6 +20,8 @@ class Puppet:
     closed: bool = False
     ignores_stop: bool = False
     """Whether it ignores `stop`."""
+    can_steer: bool = True
+    """Whether it accepts messages during a turn, and withdraws them."""
     blocks_send: bool = False
     """Whether `send` never returns."""
     final_events: tuple[base.AgentEvent, ...] = ()
@@ -65,6 +67,14 @@ class Puppet:
         self._record("stop")
         if not self.ignores_stop:
             self.say(base.TurnFinished("stopped", Usage()))
+
+    async def steer(self, message_id: str, prompt: base.Prompt) -> bool:
+        self._record("steer", message_id, prompt.text)
+        return self.can_steer
+
+    async def take_back(self, message_id: str) -> bool:
+        self._record("take_back", message_id)
+        return self.can_steer
 
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
         self._record("approve", request_id, settings.mode, plan)

@@ -63,10 +63,14 @@ class Host(Protocol):
 class Outbox(Protocol):
     """Messages and answers on their way to sessions."""
 
-    async def send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
-        """Send a message, or queue it behind the run. Raises `SpinneyError`."""
+    async def send(
+        self, session_id: str, text: str, images: tuple[str, ...] = (), *, steers: bool = False
+    ) -> None:
+        """Send a message, queue it behind the run, or send it into it. Raises `SpinneyError`."""
 
-    async def send_draft(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
+    async def send_draft(
+        self, key: str, text: str, images: tuple[str, ...] = (), *, steers: bool = False
+    ) -> None:
         """Send the draft of a session, or of a worktree, for which a session is created."""
 
     async def decide(self, chosen: "RequestPanel.Chosen") -> None:

@@ -123,6 +123,7 @@ async def send_chat_message(
     images: list[str] | None = None,
     message_id: uuid.UUID | None = None,
     send_at: float | str | None = None,
+    steer: bool = False,
 ) -> SentMessage:
     """Send a message. Its status is `processing` if its run starts, `sent` if it is queued: behind
     a run, while the session or its account is paused, or as the first of its session until the
@@ -135,6 +136,11 @@ async def send_chat_message(
     While a plan or a question is pending, the message discusses or answers it. A message after a
     stop runs immediately, and those that were queued follow it. Fails while the worktree is being
     created.
+
+    With `steer`, a message that would be queued behind the running turn is sent into it: the agent
+    reads it as soon as it can, and the message (`steered`) leaves the queue at that place of the
+    conversation. If the turn ends first, it is the next message. An agent that cannot read messages
+    during a turn gets it after the turn, as without `steer`; a `session-notice` says so.
 
     `messageId` is a UUID that the client generates for the message. A client that does not know
     whether the message arrived sends it again with the same UUID: it is accepted only once, and the
@@ -223,5 +229,13 @@ async def send_queued_messages(session_id: str) -> Session:
 
 
 @command
+async def steer_queued_message(session_id: str, message_id: str) -> SentMessage:
+    """Send a queued message into the running turn, as `steer` of `send_chat_message` does.
+
+    Fails if no turn is running.
+    """
+
+
+@command
 async def remove_queued_message(session_id: str, message_id: str) -> None:
-    """Remove a message from the queue."""
+    """Remove a message from the queue. Fails if the agent does not give it back (`steered`)."""

@@ -228,6 +228,13 @@ class RequestWithdrawn:
 
 
 @dataclass(frozen=True, slots=True)
+class SteerTaken:
+    """The agent reads a message that was sent into its turn; what follows may answer it."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModeChanged:
     """The program changed the execution mode on its own or confirmed a change."""
 
@@ -355,6 +362,7 @@ AgentEvent = (
     | QuestionAsked
     | PermissionRequested
     | RequestWithdrawn
+    | SteerTaken
     | ModeChanged
     | TurnModeReported
     | Notice
@@ -413,6 +421,21 @@ class Agent(Protocol):
 
     async def stop(self) -> None:
         """Interrupt the turn; `TurnFinished("stopped", …)` follows and the agent stays usable."""
+        ...
+
+    async def steer(self, message_id: str, prompt: Prompt) -> bool:
+        """Send a message into the running turn; return whether the program accepted it.
+
+        Accepted is not read: `SteerTaken` says that the model gets it. A message of which that was
+        not said when the turn ends has been withdrawn from the program: the engine sends it again.
+        Returns `False` if the program cannot do this, or not with this message or in this turn.
+        """
+        ...
+
+    async def take_back(self, message_id: str) -> bool:
+        """Withdraw a message given to `steer`; return `False` if the program reads it already, or
+        cannot withdraw it.
+        """
         ...
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:

@@ -4,6 +4,7 @@ import time
 import uuid
 from typing import Final
 
+from model.backends import base
 from model.base.errors import ErrorType
 from model.base.text import make_visible
 from model.chat.message_builder import MessageBuilder
@@ -27,6 +28,8 @@ class AgentMessages:
         self._outputs = outputs
         self.current: MessageBuilder | None = None
         """The open message."""
+        self._earlier: list[MessageBuilder] = []
+        """The closed messages of this turn, before messages of the user."""
         self._pending_notes: list[str] = []
         """Notes to start the next message with."""
         self._known_notes: set[str] = set()
@@ -70,35 +73,48 @@ class AgentMessages:
         else:
             self.current.note(text)
 
+    def apply_event(self, event: base.ContentEvent) -> None:
+        """Apply an event to the open message, or to the earlier one in which its tool began."""
+        current = self.open()
+        owners = (each for each in self._earlier if each.takes_late(event))
+        next(owners, current).apply_event(event)
+
     def mark(self, request_id: str, **fields: object) -> None:
-        """Mark in the open message how one of its requests was answered."""
-        if self.current is not None:
-            self.current.mark(request_id, **fields)
+        """Mark in its message how a request of this turn was answered."""
+        for builder in self._of_turn:
+            builder.mark(request_id, **fields)
 
     def deny(self, request_id: str, reason: str) -> None:
-        """Show in the open message that the user denied a tool call, and the reason."""
-        if self.current is not None:
-            self.current.deny(request_id, reason)
+        """Show on its tool call that the user denied it, and the reason."""
+        for builder in self._of_turn:
+            builder.deny(request_id, reason)
 
     def allow(self, request_id: str) -> None:
         """Start the timer of a tool that the user has just allowed."""
-        if self.current is not None:
-            self.current.allow(request_id)
+        for builder in self._of_turn:
+            builder.allow(request_id)
 
     def close(
         self, stop_reason: str, usage: Usage | None = None, *, may_propose: bool = False
     ) -> Request | None:
         """Close the open message, if any; return the plan that its text proposes, if allowed."""
+        self._earlier.clear()
+        return self._close_current(stop_reason, usage or Usage(), may_propose=may_propose)
+
+    def _close_current(
+        self, stop_reason: str, usage: Usage, *, may_propose: bool = False
+    ) -> Request | None:
         builder, self.current = self.current, None
         if builder is None:
             return None
         builder.finish()
         plan = builder.extract_plan() if may_propose else None
+        builder.close()
         completed = MessageCompleted(
             message_id=builder.message_id,
             session_id=self._session_id,
             stop_reason=stop_reason,
-            usage=usage or Usage(),
+            usage=usage,
         )
         self._store.record(completed)
         return plan
@@ -112,6 +128,7 @@ class AgentMessages:
     ) -> str:
         """Close the message, opening one if needed, with an error; return the displayed text."""
         builder, self.current = self.open(), None
+        self._earlier.clear()
         builder.finish()
         error = make_visible(error)
         if retry_after:
@@ -129,12 +146,18 @@ class AgentMessages:
 
     def split(self, message: Message) -> None:
         """Close the open message, record the user's message after it and open a new one."""
-        self.close("user_message")
+        earlier = self._of_turn
+        self._close_current("user_message", Usage())
+        self._earlier = earlier
         self._store.record(
             MessageQueued(session_id=self._session_id, message=message, status="processing")
         )
         self._increment_message_count()
         self.open()
+
+    @property
+    def _of_turn(self) -> list[MessageBuilder]:
+        return [*self._earlier, *([self.current] if self.current is not None else [])]
 
     def _increment_message_count(self) -> None:
         count = self._store.state.sessions[self._session_id].message_count

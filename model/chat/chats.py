@@ -106,13 +106,16 @@ class Chats:
         message_id: str | None = None,
         context: Callable[[], Awaitable[Path | None]] | None = None,
         send_at: float | None = None,
+        *,
+        steer: bool = False,
     ) -> SentMessage:
         """Accept a user message: run it at once, or queue it behind the current run.
 
-        With `send_at`, in seconds since 1970, it is queued until then. Relative paths are resolved
-        against the session's worktree. If `message_id` was accepted before, return that message's
-        status and send nothing. `context` is called in message order; the file it returns is
-        attached unless the message is one of the agent's own commands.
+        With `send_at`, in seconds since 1970, it is queued until then. With `steer`, one that is
+        queued behind a turn is sent into it, if the agent can read it there. Relative paths are
+        resolved against the session's worktree. If `message_id` was accepted before, return that
+        message's status and send nothing. `context` is called in message order; the file it returns
+        is attached unless the message is one of the agent's own commands.
         """
         conversation = self._conversation(session_id)
         async with conversation.answer_lock:
@@ -136,7 +139,7 @@ class Chats:
                 return SentMessage(message_id=message.id, status="processing")
             if file is not None and not text.lstrip().startswith("/"):
                 message = message.model_copy(update={"context": str(file)})
-            return await self._queue_or_run(message)
+            return await self._queue_or_run(message.model_copy(update={"steered": steer}))
 
     async def send_queued(self, session_id: str) -> Session:
         """Run the first message queued behind a stopped or failed run; the others follow it."""
@@ -399,14 +402,40 @@ class Chats:
             await conversation.stop()
             await conversation.close()
 
+    async def steer_queued(self, session_id: str, message_id: str) -> SentMessage:
+        """Send a queued message into the running turn. Raises `not_found` and `conflict`."""
+
+        def make_events(state: State) -> list[Event]:
+            session = session_in(state, session_id)
+            queued = state.queued.get(session_id, ())
+            found = next((each for each in queued if each.id == message_id), None)
+            if found is None:
+                raise SpinneyError("This message is no longer queued.", "not_found")
+            if session.status != "running" and session.waiting_for != "permission":
+                raise SpinneyError(
+                    "No turn is running that could read this message. Send the queued messages.",
+                    "conflict",
+                )
+            message = found.model_copy(update={"steered": True, "send_at": None})
+            return [MessageQueued(session_id=session_id, message=message, status="sent")]
+
+        conversation = self._conversation(session_id)
+        async with conversation.answer_lock:
+            await self._store.accept(make_events)
+            conversation.steering.deliver()
+            conversation.queue.start_next_if_idle()
+        return SentMessage(message_id=message_id, status="sent")
+
     async def remove_queued(self, session_id: str, message_id: str) -> None:
         """Remove a message from the queue."""
         queued = self._store.state.queued.get(session_id, ())
         if all(message.id != message_id for message in queued):
             raise SpinneyError("This message is no longer queued.", "not_found")
-        being_removed = self._conversation(session_id).queue.being_removed
+        conversation = self._conversation(session_id)
+        being_removed = conversation.queue.being_removed
         being_removed.add(message_id)
         try:
+            await conversation.steering.take_back(message_id)
             await self._store.accept(MessageRemoved(session_id=session_id, message_id=message_id))
         finally:
             being_removed.discard(message_id)
@@ -443,6 +472,7 @@ class Chats:
         if status == "processing":
             conversation.start_turn(message)
         else:
+            conversation.steering.deliver()
             conversation.queue.start_next_if_idle()
         return SentMessage(message_id=message.id, status=status)
 

@@ -21,6 +21,7 @@ from model.chat.message_builder import MessageBuilder
 from model.chat.queue_runner import QueueRunner
 from model.chat.requests import RequestQueue, record_session, show_request
 from model.chat.stall_monitor import StallMonitor
+from model.chat.steering import Steering
 from model.chat.tool_outputs import ToolOutputs
 from model.chat.turn_pauses import TurnPauses
 from model.chat.user_messages import make_prompt
@@ -88,6 +89,10 @@ class Conversation:
         """The agent's own commands, as last reported."""
         self.queue = QueueRunner(store, session_id, self._pauses, self.start_turn)
         """Runs what waits in the session."""
+        self.steering = Steering(
+            store, session_id, self._messages, self.queue.being_removed, self._send_notice
+        )
+        """The messages that are sent into the running turn."""
         self.answer_lock = asyncio.Lock()
         """Held while an answer is delivered, so that each request gets one answer."""
 
@@ -204,6 +209,7 @@ class Conversation:
             self._store.record(SessionUpdated(session_id=self._session_id, updates=updates))
             self._requests.clear()
             self._stall_monitor.end()
+            self.steering.end()
             self._turn_over.set()  # events sent while exiting withdraw nothing
             self._recorder.end(self.session)
         await self._process.close()
@@ -231,6 +237,8 @@ class Conversation:
             text = briefing.prompt if briefing else message.text
             await agent.send(await asyncio.to_thread(make_prompt, message, text))
             self._pauses.note_sent()
+            if not self._turn_over.is_set() and self._turn is asyncio.current_task():
+                self.steering.begin(agent)
             if briefing:
                 self._update(handover=None)
         except SpinneyError as error:
@@ -302,12 +310,17 @@ class Conversation:
                 self._stall_monitor.note_activity()
                 self._update(status="running")
                 self._recorder.begin_in_background(self.session)
+                if self._process.agent is not None:
+                    self.steering.begin(self._process.agent)
             case _ if isinstance(event, base.ContentEvent):
-                self._open_message().apply_event(event)
+                self._turn_over.clear()
+                self._messages.apply_event(event)
             case base.PlanProposed() | base.QuestionAsked() | base.PermissionRequested():
                 self._add_request(event)
             case base.RequestWithdrawn():
                 self._requests.withdraw(event.request_id)
+            case base.SteerTaken():
+                self.steering.mark_taken(event.message_id)
             case base.ModeChanged() if event.mode != self.session.execution_mode:
                 self._update(execution_mode=event.mode)
             case base.TurnModeReported():
@@ -419,6 +432,7 @@ class Conversation:
         self._delivery.clear()
         self._requests.clear()
         self._stall_monitor.end()
+        self.steering.end()
         status: SessionStatus = "waiting" if plan else "idle"
         if run.status == "failed":
             status = "failed"

@@ -39,6 +39,7 @@ from model.domain.resources import (
     ThinkingBlock,
     ToolResultBlock,
 )
+from model.state import with_block
 from model.store.store import Store
 
 
@@ -59,6 +60,8 @@ class MessageBuilder:
         self._denial_reasons: dict[str, str] = {}
         """Reasons of denials, by tool id."""
         self._running_tools = RunningTools(self._report_running)
+        self._closed: Message | None = None
+        """The message as it is once it is closed."""
         store.record(
             MessageStarted(message_id=message.id, session_id=message.session_id, message=message)
         )
@@ -66,7 +69,21 @@ class MessageBuilder:
     @property
     def message(self) -> Message:
         """The message in its current state."""
-        return self._store.state.streaming[self.message_id]
+        return self._closed or self._store.state.streaming[self.message_id]
+
+    def close(self) -> None:
+        """Keep the message as it is now: only results and answers may still be added."""
+        self._closed = self.message
+
+    def takes_late(self, event: base.ContentEvent) -> bool:
+        """Whether a closed message is where the event belongs: the end of what began in it."""
+        match event:
+            case base.ToolResult(tool_use_id=tool) | base.ToolOutput(tool_use_id=tool):
+                return f"tool:{tool}" in self._indexes
+            case base.TextFinal(block=block) | base.BlockDropped(block=block):
+                return block in self._indexes
+            case _:
+                return False
 
     def apply_event(self, event: base.ContentEvent) -> None:
         """Apply an event of the agent to the message."""
@@ -79,7 +96,7 @@ class MessageBuilder:
                 self.drop_block(event.block)
             case base.ToolUse():
                 self.add_tool_use(event)
-            case base.ToolOutput():
+            case base.ToolOutput() if self._closed is None:
                 self._running_tools.add_output(event)
             case base.ToolResult():
                 self.add_result(event)
@@ -175,7 +192,8 @@ class MessageBuilder:
 
     def allow(self, request_id: str) -> None:
         """Start the timer of a tool that the user has just allowed."""
-        if tool := self._tools_by_request.get(request_id):
+        tool = self._tools_by_request.get(request_id)
+        if tool is not None and self._closed is None:
             self._running_tools.begin(tool)
 
     def note(self, text: str) -> None:
@@ -237,6 +255,8 @@ class MessageBuilder:
         self._thinking_since.clear()
 
     def _change_block(self, index: int, block: Block) -> None:
+        if self._closed is not None:
+            self._closed = with_block(self._closed, index, block)
         self._record(
             BlockChanged(
                 session_id=self.session_id,

@@ -103,19 +103,20 @@ class QueueRunner:
 
     @property
     def _runnable(self) -> list[Message]:
-        """The queued messages that may run now, oldest first."""
-        return [
+        """The queued messages that may run now, first those that were to be read during a turn."""
+        runnable = [
             message
             for message in self._store.state.queued.get(self._session_id, ())
             if message.id not in self.being_removed and message.send_at is None
         ]
+        return sorted(runnable, key=lambda message: not message.steered)
 
     def _pause(self, pause: Pause) -> None:
         self._update(status="paused", pause=pause.model_dump(mode="json"))
 
     def _start(self, queued: Message) -> None:
-        updates = {"timestamp": time.time(), "status": "completed", "send_at": None}
-        message = queued.model_copy(update=updates)
+        updates = {"timestamp": time.time(), "status": "completed"}
+        message = queued.model_copy(update={**updates, "send_at": None, "steered": False})
         self._store.record(
             MessageQueued(session_id=self._session_id, message=message, status="processing")
         )

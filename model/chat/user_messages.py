@@ -160,7 +160,9 @@ async def accept_message(store: Store, message: Message) -> SentStatus:
         joined = None if is_busy or is_held else _find_pause(state, session, message)
         waits = is_busy or is_held or message.send_at is not None or joined is not None
         status = "sent" if waits else "processing"
-        stored = message.model_copy(update={"status": "sent" if waits else "completed"})
+        steers = message.steered and is_busy and message.send_at is None
+        updated = {"status": "sent" if waits else "completed", "steered": steers}
+        stored = message.model_copy(update=updated)
         events: list[Event] = [MessageQueued(session_id=session.id, message=stored, status=status)]
         if message.context is not None:
             updates: dict[str, object] = {"has_context": True}

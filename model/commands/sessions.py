@@ -230,13 +230,14 @@ async def send_chat_message(
     images: list[str] | None = None,
     message_id: uuid.UUID | None = None,
     send_at: float | str | None = None,
+    steer: bool = False,
 ) -> SentMessage:
     before = session_in(workspace.store.state, session_id)
     moment = resolve_time(workspace.store.state, before, send_at)
     is_first = not workspace.store.state.queued.get(session_id)
     client_id = str(message_id) if message_id else None
     sent = await deliver_message(
-        workspace, session_id, message, files or (), images or (), client_id, moment
+        workspace, session_id, message, files or (), images or (), client_id, moment, steer=steer
     )
     if is_first and workspace.naming.is_wanted(before, message):
         workspace.run_in_background(workspace.naming.name(session_id, message))
@@ -253,6 +254,8 @@ async def deliver_message(
     images: Sequence[str] = (),
     message_id: str | None = None,
     send_at: float | None = None,
+    *,
+    steer: bool = False,
 ) -> SentMessage:
     """Send a message with the context of its worktree; nothing is named after it."""
     worktree_id = session_in(workspace.store.state, session_id).worktree_id
@@ -263,7 +266,7 @@ async def deliver_message(
         return None if now.has_context else await workspace.contexts.find_file(now.worktree_id)
 
     return await workspace.chats.send(
-        session_id, message, files, images, message_id, context, send_at
+        session_id, message, files, images, message_id, context, send_at, steer=steer
     )
 
 
@@ -340,6 +343,14 @@ async def list_queued_messages(workspace: "Workspace", session_id: str) -> list[
 async def send_queued_messages(workspace: "Workspace", session_id: str) -> Session:
     session_in(workspace.store.state, session_id)
     return await workspace.chats.send_queued(session_id)
+
+
+@implements(api.steer_queued_message)
+async def steer_queued_message(
+    workspace: "Workspace", session_id: str, message_id: str
+) -> SentMessage:
+    session_in(workspace.store.state, session_id)
+    return await workspace.chats.steer_queued(session_id, message_id)
 
 
 @implements(api.remove_queued_message)

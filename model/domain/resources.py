@@ -477,6 +477,9 @@ class Message(Resource):
     """The attached file with the contents of the worktree's issue or pull request."""
     send_at: float | None = Field(default=None, exclude_if=lambda moment: moment is None)
     """When a queued message is sent, in seconds since 1970; `None` as soon as it is its turn."""
+    steered: bool = Field(default=False, exclude_if=lambda steered: not steered)
+    """Whether it was sent into the running turn. While it is queued, the agent has not read it; in
+    the conversation, it is where the agent read it. Present only if true."""
     rewound: bool = Field(default=False, exclude_if=lambda rewound: not rewound)
     """Whether it was taken back: kept and shown folded, and no agent knows of it. Present only if
     true."""

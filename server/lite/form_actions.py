@@ -53,6 +53,8 @@ class FormAction:
 def message_arguments(form: Form) -> dict[str, Any]:
     """The message of a form; submitting the form twice sends one message."""
     arguments: dict[str, Any] = {"message": form.get("message")}
+    if form.get("steer"):
+        arguments["steer"] = True
     try:
         # A changed text from the same page, which browsers may restore, is another message.
         message_id = uuid.uuid5(UUID(form.get("once")), form.get("message"))
@@ -93,7 +95,7 @@ def _request_id_argument(form: Form) -> dict[str, Any]:
 
 
 FORM_ACTIONS: Final = (
-    FormAction("messages", "send_chat_message", ("message",), _message_arguments),
+    FormAction("messages", "send_chat_message", ("message", "steer"), _message_arguments),
     FormAction("answer", "answer_question", ("q0", "own0", "request_id"), _answer_arguments),
     FormAction(
         "approve",

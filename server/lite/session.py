@@ -16,6 +16,8 @@ from server.lite.request_forms import render_plan, render_request_card
 _MIN_CONVERSATION: Final = 2000
 """Minimum bytes of conversation to show, whatever else is on the page."""
 
+_NOT_READ: Final = "sent, not read yet"
+
 _MAX_QUEUED: Final = 8
 """Maximum queued messages to list."""
 
@@ -122,7 +124,8 @@ def _queue_form(page_request: PageRequest, session: Session) -> Node:
     rows = [
         make(
             "li",
-            f"{reason}: {shorten(message.text, 160)} ",
+            f"{_NOT_READ if message.steered and session.is_active else reason}: ",
+            f"{shorten(message.text, 160)} ",
             button("Remove", "message_id", message.id),
         )
         for message in waiting[:_MAX_QUEUED]
@@ -153,6 +156,7 @@ def _message_form(page_request: PageRequest, session: Session) -> Element:
             cols=60,
         ),
         button("Queue" if session.status == "running" else "Send", class_="primary"),
+        button("Send now", "steer", "1") if session.status == "running" else None,
     )
 
 

@@ -54,6 +54,14 @@ class ScriptedAgent:
             self._turn.cancel()
         await self._channel.emit(base.TurnFinished("stopped", Usage()))
 
+    async def steer(self, message_id: str, prompt: base.Prompt) -> bool:
+        """Return `False`: it reads one message per turn."""
+        return False
+
+    async def take_back(self, message_id: str) -> bool:
+        """Return `False`: it was given none."""
+        return False
+
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
         """Do nothing: it proposes no plans."""
 

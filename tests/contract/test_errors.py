@@ -65,6 +65,7 @@ async def test_worktree_not_found(call: Call, command: str, args: dict[str, Any]
         ("answer_question", {"answer": "a"}),
         ("answer_permission", {"requestId": "r", "decision": "allow"}),
         ("list_queued_messages", {}),
+        ("steer_queued_message", {"messageId": "m"}),
         ("remove_queued_message", {"messageId": "m"}),
     ],
 )

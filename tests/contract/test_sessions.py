@@ -131,6 +131,27 @@ async def test_a_message_sent_during_a_run_is_queued_and_can_be_removed(
     assert await call("list_queued_messages", **about) == []
 
 
+async def test_a_message_is_sent_into_the_running_turn(
+    call: Call, session: Any, chat: Chat
+) -> None:
+    about = {"sessionId": session["id"]}
+    await chat.say(session, "/demo wait 1", until="running")
+    sent = await call("send_chat_message", message="be short", steer=True, **about)
+    later = await call("send_chat_message", message="be kind", **about)
+    steered = await call("steer_queued_message", messageId=later["message_id"], **about)
+    assert (sent["status"], steered) == ("sent", later)
+    queued = await call("list_queued_messages", **about)
+    assert [message["steered"] for message in queued] == [True, True]
+    await chat.until(session, "idle")
+    assert await call("list_queued_messages", **about) == []
+    found = (await call("get_messages", **about))["messages"]
+    assert [message.get("steered", False) for message in found if message["role"] == "user"] == [
+        False, True, True,
+    ]  # fmt: skip
+    error = await expect_error(call, "steer_queued_message", messageId=sent["message_id"], **about)
+    assert error == "This message is no longer queued."
+
+
 @pytest.mark.parametrize("command", ["stop_generation", "cancel_chat_message"])
 async def test_stop_generation_keeps_the_partial_answer(
     call: Call, session: Any, chat: Chat, command: str, listener: Socket

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from aiohttp import web
 
@@ -90,12 +90,14 @@ class ProviderStub(Stub):
         return response
 
 
+_STEERED: Final = "The user sent a new message while you were working:"
+
+
 def answer_to(body: Json) -> Answer:
     """The next message of the model, according to the script in the user's last text."""
     spoken = [
         (place, text)
         for place, message in enumerate(body["messages"])
-        if message["role"] == "user"
         for text in _user_texts(message)
     ]
     if not spoken:
@@ -173,6 +175,11 @@ def _user_texts(message: Json) -> list[str]:
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     texts = [block["text"] for block in content if block.get("type") == "text"]
+    if message["role"] == "system":  # how the program passes on a message sent during the turn
+        texts = [text.partition("\n")[2] for text in texts if text.startswith(_STEERED)]
+        texts = [text.partition("\n\nThis is how")[0] for text in texts]
+    elif message["role"] != "user":
+        return []
     own = (text.strip() for text in texts if not text.lstrip().startswith(("<", "[Request")))
     return [text for text in own if text]
 

@@ -3,7 +3,7 @@ stub translates the steps to the tools of its program.
 
 `say: TEXT` · `line: TEXT` (only its first line) · `think: TEXT` · `write PATH: TEXT` ·
 `edit PATH: OLD => NEW` (on one line) · `bash: COMMAND` · `plan: TEXT` ·
-`ask: QUESTION | A | B` · `remember?` · `slow` · `error STATUS`
+`ask: QUESTION | A | B` · `remember?` · `slow` · `slowly: TEXT` · `error STATUS`
 """
 
 from collections.abc import Sequence
@@ -103,6 +103,8 @@ def steps(text: str, earlier: Sequence[str] = (), results: Sequence[str] = ()) -
             return [Step("You said: " + "; ".join(earlier))]
         case "slow":
             return [Step("word " * 600, pause=0.1)]
+        case "slowly":
+            return [Step(rest, pause=0.2)]
         case "error":
             return [Step(status=int(rest.split()[0]))]
         case _:

@@ -309,3 +309,37 @@ async def test_enter_accepts_a_completion_on_a_phone(open_page: OpenPage, sessio
     await expect(page.get_by_role("option", name="@README.md")).to_be_visible()
     await session_page.message_box.press("Enter")
     await expect(session_page.message_box).to_have_value("see @README.md ")
+
+
+async def test_a_message_is_read_during_the_running_turn(
+    session_page: SessionPage, client: Socket, session: Any
+) -> None:
+    page = session_page.page
+    await client.call(
+        "send_chat_message", sessionId=session["id"], message="/demo stream 40 20\n/demo say end"
+    )
+    await expect(session_page.answers.last).to_contain_text("1:")
+    await session_page.message_box.fill("Use the short form, please")
+    await session_page.press("Send now")
+    await expect(page.locator(".queue")).to_contain_text("Sent; the agent has not read it yet")
+    await expect(session_page.message_box).to_have_value("")
+    await expect(page.get_by_text("Read during the turn")).to_be_visible()
+    await session_page.wait_until_idle()
+    await expect(session_page.answers.last).to_contain_text("end")
+    found = await client.call("get_messages", sessionId=session["id"])
+    assert [message["role"] for message in found["messages"]] == ["user", "assistant"] * 2
+
+
+async def test_a_queued_message_is_sent_into_the_running_turn(
+    session_page: SessionPage, client: Socket, session: Any
+) -> None:
+    page = session_page.page
+    await client.call(
+        "send_chat_message", sessionId=session["id"], message="/demo stream 40 20\n/demo say end"
+    )
+    await client.call("send_chat_message", sessionId=session["id"], message="be short")
+    row = page.locator(".queue li")
+    await expect(row).to_contain_text("Queued until this answer is complete")
+    await session_page.user.press(row.get_by_role("button", name="Send now", exact=True))
+    await expect(page.get_by_text("Read during the turn")).to_be_visible()
+    await session_page.wait_until_idle()

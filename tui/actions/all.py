@@ -133,6 +133,7 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         sessions.choose_thinking,
         compose.take_back,
         compose.send_queued,
+        compose.send_now,
         compose.edit_queued,
         compose.remove_queued,
         compose.external_editor,

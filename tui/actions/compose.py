@@ -40,6 +40,34 @@ async def send_queued(desk: Desk) -> None:
         desk.say("There are no queued messages to send.")
 
 
+async def send_now(desk: Desk) -> None:
+    """Send the message in the box, or a queued one, so that it is read during the running turn."""
+    chat = desk.chat
+    queue, box = chat.queue, chat.composer
+    if not queue.has_focus and (box.text.strip() or box.draft.image_paths()):
+        box.submit(steers=True)
+        return
+    message = queue.message_to_steer
+    if message is None or message.steered:
+        desk.say("Write a message first, or queue one.")
+    elif queue.is_stopped:
+        desk.say("No turn is running. Enter sends the queued messages.")
+    else:
+        await desk.client.call(
+            commands.steer_queued_message, session_id=message.session_id, message_id=message.id
+        )
+
+
+async def send_to_turn(desk: Desk, text: str) -> None:
+    """Send a text so that it is read during the running turn."""
+    if desk.session is None:
+        desk.say("Open a session first.")
+        return
+    await desk.client.call(
+        commands.send_chat_message, session_id=desk.session.id, message=text, steer=True
+    )
+
+
 async def edit_queued(desk: Desk) -> None:
     """Move the selected queued message back into the message box."""
     await _edit(desk, desk.chat.queue.selected_message)

@@ -10,7 +10,7 @@ from model.base.amounts import format_number
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.actions import search, sessions
+from tui.actions import compose, search, sessions
 from tui.actions.archive import restore
 from tui.actions.shell_command import run_in_worktree
 from tui.composer.slash_commands import Values
@@ -124,6 +124,7 @@ WITH_ARGUMENT: Final[Mapping[str, Callable[[Desk, str], Coroutine[Any, Any, None
     "compact": compact_to,
     "mode": sessions.set_mode,
     "model": sessions.set_model,
+    "now": compose.send_to_turn,
     "rename": sessions.set_name,
     "search": search.search_for,
     "thinking": sessions.set_thinking,

@@ -47,6 +47,8 @@ class MessageArea(DiffingTextArea):
             text: str,
             images: tuple[str, ...] = (),
             written_for: str = "",
+            *,
+            steers: bool = False,
         ) -> None:
             super().__init__()
             self.area = area
@@ -54,6 +56,8 @@ class MessageArea(DiffingTextArea):
             self.images = images
             self.written_for = written_for
             """The id of the request that it answers, or ''."""
+            self.steers = steers
+            """Whether it is to be read during the running turn."""
 
         @property
         def control(self) -> "MessageArea":

@@ -53,6 +53,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "mode": SlashCommand("cycle_mode", "[plan|build|yolo]", "modes"),
     "model": SlashCommand("choose_model", "[name]", "models"),
     "new": SlashCommand("new_session"),
+    "now": SlashCommand("send_now", "[message]"),
     "paste": SlashCommand("paste_image"),
     "pr": SlashCommand("pull_request"),
     "push": SlashCommand("push"),

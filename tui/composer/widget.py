@@ -38,6 +38,7 @@ class Composer(MessageArea):
                 "search",
                 "search_history",
                 "paste_image",
+                "send_now",
             )
         ),
     ]
@@ -247,8 +248,11 @@ class Composer(MessageArea):
         self.draft = draft
         self.written_for = written_for
 
-    def submit(self) -> None:
-        """Post the text, and empty the box immediately: more may be typed already."""
+    def submit(self, *, steers: bool = False) -> None:
+        """Post the text, and empty the box immediately: more may be typed already.
+
+        With `steers`, it is a message for the running turn.
+        """
         draft = self.draft
         text, images = draft.text_to_send(), draft.image_paths()
         if not text.strip() and not images:
@@ -272,4 +276,5 @@ class Composer(MessageArea):
             self.post_message(self.CommandEntered(text.strip()))
         else:
             self.on_sending()
-            self.post_message(self.Submitted(self, text, images, request_id or ""))
+            written_for = request_id or ""
+            self.post_message(self.Submitted(self, text, images, written_for, steers=steers))

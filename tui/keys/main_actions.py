@@ -298,6 +298,13 @@ MAIN_ACTIONS = (
     Action("review_plan", "", "Review the plan that was set aside"),
     Action("take_back", "", "Take back the newest queued message"),
     Action("send_queued", "", "Send the queued messages now"),
+    Action(
+        "send_now",
+        "alt+s,ctrl+enter",
+        "Send the message into the running turn",
+        help="The agent reads it as soon as it can, instead of after the turn. With an empty box, "
+        "the selected or next queued message.",
+    ),
     Action("edit_queued", "", "Edit the selected or newest queued message"),
     Action("remove_queued", "", "Remove the selected or newest queued message"),
     Action(

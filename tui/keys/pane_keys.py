@@ -52,6 +52,7 @@ CANVAS_KEYS = (
 )
 COMPOSER_KEYS = (
     ("enter", "Send; while running: queue; if empty and stopped: send queued messages"),
+    ("alt+s", "While running: send it into the turn; in an empty box, the next queued message"),
     ("ctrl+j", "New line (also alt+enter, a trailing \\, and shift+enter if supported)"),
     ("↑", "In an empty box: take back the newest queued message"),
     ("↑ ↓", "On the first or last line: earlier messages of this project"),

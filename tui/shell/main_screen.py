@@ -206,7 +206,7 @@ class MainScreen(Opening):
 
     @on(Chat.MessageSent)
     def _message_sent(self, event: Chat.MessageSent) -> None:
-        self.start(self.outbox.send_draft(event.key, event.text, event.images))
+        self.start(self.outbox.send_draft(event.key, event.text, event.images, steers=event.steers))
 
     @on(Chat.ShellChanged)
     def _shell_changed(self) -> None:

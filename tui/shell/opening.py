@@ -106,7 +106,7 @@ class Opening(Panes):
             or key != self.chat.key
         ):
             self.chat.open_step(step, key=key, project_id=project.id if project else "")
-        self.chat.follow(self.state, ("", ""), "")
+        self.chat.follow(self.state, ("", ""), self.key_of)
 
     def _step(self) -> Step:
         return next_step(
@@ -164,7 +164,7 @@ class Opening(Panes):
         """Redraw the open session from the state."""
         session = self.session
         assert session is not None
-        self.chat.follow(self.state, self.agents.labels(session), self.key_of("show_scripts"))
+        self.chat.follow(self.state, self.agents.labels(session), self.key_of)
         if session.unread and self.app.app_focus and bars.is_conversation_visible(self):
             self._connected.outbox.mark_read(session.id)
 

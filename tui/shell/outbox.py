@@ -42,7 +42,9 @@ class Outbox:
 
     # Messages -----------------------------------------------------------------------------------
 
-    async def send_draft(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
+    async def send_draft(
+        self, key: str, text: str, images: tuple[str, ...] = (), *, steers: bool = False
+    ) -> None:
         """Send the draft of a session, or of a worktree, for which a session is created."""
         screen, draft = self._screen, key
         try:
@@ -53,7 +55,7 @@ class Outbox:
                 if screen.place == Place("worktree", key):
                     screen.open_session(session.id)
                 key = session.id
-            await self.send(key, text, images)
+            await self.send(key, text, images, steers=steers)
         except (SpinneyError, TimeoutError):
             screen.chat.return_message(draft, text, images, to=key)
             raise
@@ -68,9 +70,13 @@ class Outbox:
             timeout=CREATION_LIMIT,
         )
 
-    async def send(self, session_id: str, text: str, images: tuple[str, ...] = ()) -> None:
-        """Send a message, or queue it behind the run. Raises `SpinneyError`."""
+    async def send(
+        self, session_id: str, text: str, images: tuple[str, ...] = (), *, steers: bool = False
+    ) -> None:
+        """Send a message, queue it behind the run, or send it into it. Raises `SpinneyError`."""
         arguments: dict[str, Any] = {"images": list(images)} if images else {}
+        if steers:
+            arguments["steer"] = True
         await self._client.call(
             commands.send_chat_message,
             session_id=session_id,

@@ -114,6 +114,8 @@ def _is_applicable(action_id: str, screen: Selection) -> bool:
         return worktree is not None and _may_have_stopped(action_id, worktree)
     if action_id in ("take_back", "edit_queued", "remove_queued"):
         return screen.chat.is_complete and bool(screen.chat.queue.messages)
+    if action_id == "send_now":
+        return screen.session is not None and screen.session.is_active
     if action_id == "review_plan":
         return screen.session is not None and screen.session.set_aside_plan is not None
     if action_id == "send_queued":

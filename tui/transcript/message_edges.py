@@ -22,6 +22,8 @@ _STOP_NOTICES: Final = {
     "interrupted": "interrupted: Spinney was quit. Send a message to continue.",
 }
 
+_READ_DURING_TURN: Final = "read during the turn"
+
 _NEXT_STEP_PHRASES: Final = (
     *("Send a message", "end the message", "end it again", "send again", "Try again", "Run: "),
     "start Spinney again",
@@ -95,7 +97,12 @@ def _local_day(timestamp: float) -> tuple[int, int, int] | None:
 
 
 def ending_rows(message: Message, context: RenderContext) -> list[Line]:
-    """Why a message failed and what to do, or that it was stopped; empty if it completed."""
+    """Why a message failed and what to do, or that it was stopped; empty if it completed.
+
+    Of a message that was sent into a turn, that it was read there.
+    """
+    if message.steered:
+        return [[Segment(_READ_DURING_TURN, context.palette.faint)]]
     if message.error is not None:
         sign = Segment(f"{context.glyphs.failed} ", context.styles.error)
         width = context.body_width - 2

@@ -36,6 +36,10 @@ _REACH: Final = 20
 """Messages before an answer among which the previous one is searched."""
 
 
+def _begins_turn(message: Message) -> bool:
+    return message.role == "user" and not message.steered
+
+
 def _author(message: Message) -> tuple[str | None, str | None, str | None]:
     return message.backend, message.model, message.execution_mode
 
@@ -207,11 +211,11 @@ class HistoryRows:
     def _find_turn_files(self, index: int) -> tuple[TurnFile, ...]:
         """What the turn changed that ends with this message; nothing for any other message."""
         following = self.history[index + 1] if index + 1 < len(self.history) else None
-        is_end = following is None or following.role == "user"
+        is_end = following is None or _begins_turn(following)
         if not self.history.turn_files or self.history[index].role == "user" or not is_end:
             return ()
         before = range(index - 1, max(-1, index - 1 - _REACH), -1)
-        first = next((at for at in before if self.history[at].role == "user"), None)
+        first = next((at for at in before if _begins_turn(self.history[at])), None)
         return () if first is None else self.history.turn_files.get(self.history[first].id, ())
 
     def _introduces(self, index: int, message: Message) -> bool:

@@ -24,7 +24,7 @@ from tui.widgets.chat_texts import (
 from tui.widgets.welcome import Step, Welcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from textual.widgets import TextArea
 
@@ -55,11 +55,15 @@ class Chat(ChatDrafts):
     class MessageSent(Message):
         """A message was submitted from the draft `key`."""
 
-        def __init__(self, key: str, text: str, images: tuple[str, ...] = ()) -> None:
+        def __init__(
+            self, key: str, text: str, images: tuple[str, ...] = (), *, steers: bool = False
+        ) -> None:
             super().__init__()
             self.key = key
             self.text = text
             self.images = images
+            self.steers = steers
+            """Whether it is to be read during the running turn."""
 
     class CommandGiven(Message):
         """A command of Spinney, or `!` with a command of the shell, was entered.
@@ -197,8 +201,13 @@ class Chat(ChatDrafts):
 
     # Following ----------------------------------------------------------------------------------
 
-    def follow(self, state: "State", labels: tuple[str, str], scripts_key: str) -> None:
-        """Update the open session's request, status and tabs."""
+    def follow(
+        self, state: "State", labels: tuple[str, str], key_of: "Callable[[str], str]"
+    ) -> None:
+        """Update the open session's request, status and tabs.
+
+        `key_of` returns the keys of an action, as displayed.
+        """
         session = state.sessions.get(self.session_id or "")
         worktree_id = session.worktree_id if session is not None else self.key
         sessions = state.sessions_of(worktree_id)
@@ -207,7 +216,12 @@ class Chat(ChatDrafts):
         waiting = state.queued.get(session.id, ()) if session is not None else ()
         self._setup_hold = find_setup_hold(state, session)
         offer = "send anyway" if self._setup_hold else "send now"
-        self.queue.follow(waiting, "" if session is None or session.is_active else offer)
+        can_steer = session is not None and (
+            session.status == "running" or session.waiting_for == "permission"
+        )
+        self.queue.follow(
+            waiting, "" if session is None or session.is_active else offer, can_steer=can_steer
+        )
         if session is None:
             return
         streaming = state.streaming_in(session.id)
@@ -218,7 +232,7 @@ class Chat(ChatDrafts):
             request = aside if not session.is_active else None
         self._show_request(session.id, request)
         hold = self._setup_hold if self.queue.messages else None
-        note = render_note(session, worktree, hold, scripts_key)
+        note = render_note(session, worktree, hold, key_of("show_scripts"))
         self.recap.set_class(not note, "hidden")
         if str(note) != str(self.recap.content):  # an update lays the whole screen out
             self.recap.update(note)
@@ -231,7 +245,7 @@ class Chat(ChatDrafts):
             hold=self._setup_hold,
             is_reviewed=request is not None and request is aside,
         )
-        self._update_placeholder(session, labels[0])
+        self._update_placeholder(session, labels[0], key_of("send_now"))
         for mode in ("plan", "build", "yolo"):
             self.composer.set_class(mode == session.execution_mode, f"mode-{mode}")
 
@@ -241,10 +255,11 @@ class Chat(ChatDrafts):
         if request is None and had_focus:
             self.composer.focus()
 
-    def _update_placeholder(self, session: "Session", agent: str) -> None:
+    def _update_placeholder(self, session: "Session", agent: str, steer_key: str) -> None:
         text = placeholder(
             session,
             agent,
+            steer_key=steer_key,
             is_reviewing=self.request.request is not None,
             has_queue=bool(self.queue.messages),
             hold=self._setup_hold,
@@ -289,7 +304,7 @@ class Chat(ChatDrafts):
         self.drafts.add_sent(self._project_id, text)
         if not self.request.submit_text(unescape_text(text), images):
             self.drafts.start_sending(self.key, Draft.from_text(text, images))
-            self.post_message(self.MessageSent(self.key, text, images))
+            self.post_message(self.MessageSent(self.key, text, images, steers=event.steers))
 
     def on_composer_submission_held(self, event: "Composer.SubmissionHeld") -> None:
         """Keep the text in the box."""

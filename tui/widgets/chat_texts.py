@@ -51,16 +51,25 @@ def render_note(
 
 
 def placeholder(
-    session: "Session", agent: str, *, is_reviewing: bool, has_queue: bool, hold: str | None
+    session: "Session",
+    agent: str,
+    *,
+    steer_key: str,
+    is_reviewing: bool,
+    has_queue: bool,
+    hold: str | None,
 ) -> str:
     """The placeholder of the message box.
 
-    `is_reviewing`: whether a request is shown; `has_queue`: whether messages are queued; `hold`:
-    why the first of them waits for the setup.
+    `steer_key`: the key that sends into the running turn; `is_reviewing`: whether a request is
+    shown; `has_queue`: whether messages are queued; `hold`: why the first of them waits for the
+    setup.
     """
     match session.status, session.waiting_for:
         case "running", _:
-            return "Queue a message…"
+            return (
+                f"Queue a message, or {steer_key}: send it now" if steer_key else "Queue a message…"
+            )
         case "waiting", "plan":
             return _REVIEW_PLAN
         case "waiting", "question":

@@ -46,6 +46,7 @@ class Queue(Widget, can_focus=True):
         super().__init__(id=id)
         self.messages: tuple[Message, ...] = ()
         self._send_label = ""
+        self._can_steer = False
         self._selected = ""
 
     @property
@@ -57,6 +58,13 @@ class Queue(Widget, can_focus=True):
         if not self.messages or (self._selected and self._selected not in self._ids):
             return None
         return self.messages[self._index]
+
+    @property
+    def message_to_steer(self) -> "Message | None":
+        """The selected message, or the next one that was not sent into the turn yet."""
+        if self.has_focus:
+            return self.selected_message
+        return next((message for message in self.messages if not message.steered), None)
 
     @property
     def _index(self) -> int:
@@ -72,11 +80,17 @@ class Queue(Widget, can_focus=True):
         """Whether messages are queued and no running agent will get them."""
         return bool(self._send_label) and bool(self.messages)
 
-    def follow(self, messages: "Sequence[Message]", send_label: str) -> None:
-        """Show the queued messages, and `send_label` ('send now') if no agent is running."""
-        if (tuple(messages), send_label) == (self.messages, self._send_label):
+    def follow(
+        self, messages: "Sequence[Message]", send_label: str, *, can_steer: bool = False
+    ) -> None:
+        """Show the queued messages, and `send_label` ('send now') if no agent is running.
+
+        With `can_steer`, a turn is running into which each can be sent.
+        """
+        shown = (self.messages, self._send_label, self._can_steer)
+        if (tuple(messages), send_label, can_steer) == shown:
             return
-        self._send_label = send_label
+        self._send_label, self._can_steer = send_label, can_steer
         has_more_rows = min(len(messages), ROWS) != min(len(self.messages), ROWS)
         self.messages = tuple(messages)
         self.display = bool(messages)
@@ -140,8 +154,10 @@ class Queue(Widget, can_focus=True):
         is_chosen = self.has_focus and index == self._index
         edit, remove = ("enter edit", "del remove") if is_chosen else ("edit", "remove")
         send_label = f"{self._send_label}  " if self._send_label and index == 0 else ""
+        steers = self._can_steer and not message.steered
         right = Content.assemble(
             self._link(message, send_label, "send_queued") if send_label else "",
+            self._link(message, "send now  ", "send_now") if steers else "",
             (f"+{more} more  " if more else "", "$text-muted"),
             self._link(message, edit, "edit_queued"),
             "  ",
@@ -149,9 +165,12 @@ class Queue(Widget, can_focus=True):
         )
         # A message may be a megabyte, but one row only shows its beginning.
         text = clean_line(message.text[:400]) or "[image]"
+        when = "next  " if index == 0 else ""
+        if message.steered and self._can_steer:
+            when = "sent, not read yet  "
         left = Content.assemble(
             (f"{index + 1} ", "$accent"),
-            ("next  " if index == 0 else "", "$accent"),
+            (when, "$accent"),
             (text, "" if is_chosen else "$text-muted"),
         ).truncate(max(0, width - right.cell_length - 2), ellipsis=True, pad=True)
         line = Content.assemble(left, "  ", right)

@@ -165,6 +165,14 @@ class AcpSession:
         """Cancel the turn; a program that does not obey is killed with its child processes."""
         await self._link.stop(self._cancel)
 
+    async def steer(self, message_id: str, prompt: Prompt) -> bool:
+        """Return `False`: the protocol has no message during a turn."""
+        return False
+
+    async def take_back(self, message_id: str) -> bool:
+        """Return `False`: none was given to the program."""
+        return False
+
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Execute the plan with these settings; an edited plan is sent as a message."""
         request = self._pending.take(request_id)

@@ -15,8 +15,8 @@ _UNQUOTED: Final = re.compile(r"[\w./-]*\w")
 """Names that the program finds without quotes; it finds none that contain a `#` (2.1.329)."""
 
 
-def build_user_line(prompt: Prompt, worktree: Path) -> Json:
-    """The message with its files mentioned and its images embedded.
+def build_user_line(prompt: Prompt, worktree: Path, message_id: str = "") -> Json:
+    """The message with its files mentioned and its images embedded, under this id or a new one.
 
     Raises `SpinneyError` for an unreadable image.
     """
@@ -26,7 +26,7 @@ def build_user_line(prompt: Prompt, worktree: Path) -> Json:
         "type": "user",
         "message": {"role": "user", "content": [text, *_image_blocks(prompt.images)]},
         "parent_tool_use_id": None,
-        "uuid": str(uuid.uuid4()),
+        "uuid": message_id or str(uuid.uuid4()),
     }
 
 

@@ -29,12 +29,13 @@ from model.backends.claude.policy import (
     denial_reason,
 )
 from model.backends.claude.protocol import ClaudeStream
+from model.backends.claude.steering import UnreadMessages
 from model.backends.json_values import Json, as_object, as_objects
 from model.backends.pending import PendingRequests
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
-from model.domain.resources import Question, ThinkingLevel
+from model.domain.resources import Question, ThinkingLevel, Usage
 
 NAME: Final = "Claude Code"
 
@@ -68,6 +69,12 @@ class ClaudeSession:
         self._pending = PendingRequests[dict[str, Any]](NAME, self._channel.emit)
         """The inputs of the requested tools."""
         self._control = ControlChannel(NAME, self._channel)
+        self._unread = UnreadMessages(self._control)
+        self._held_end: base.TurnFinished | base.TurnFailed | None = None
+        """The end of the program's turn, while it may go on with an unread message."""
+        self._usage = Usage()
+        """Of the program's turns before this one that belong to the same turn."""
+        self._settling: asyncio.Task[None] | None = None
 
     async def initialize(self, profile: Json, launch: Launch) -> None:
         """Wait until the program is ready, and apply the profile."""
@@ -107,11 +114,39 @@ class ClaudeSession:
         self._last_message = line
         self._stream.begin_turn()
         self._failure = None
+        self._usage = Usage()
         await self._channel.start_turn(line)
+
+    async def steer(self, message_id: str, prompt: Prompt) -> bool:
+        """Send a message into the turn, unless it or the turn is a command of the program."""
+        is_command = self._is_command or claude_prompt.is_command(prompt.text)
+        if is_command or not self._unread.is_supported:
+            return False
+        arguments = prompt, self._launch.worktree, message_id
+        line = await asyncio.to_thread(claude_prompt.build_user_line, *arguments)
+        if not self._channel.is_turn_open or self._channel.is_stopping or self._held_end:
+            return False
+        self._unread.add(message_id)
+        try:
+            await self._channel.write(line)
+        except SpinneyError:
+            self._unread.discard(message_id)
+            raise
+        return True
+
+    async def take_back(self, message_id: str) -> bool:
+        """Withdraw a message that the program has not begun to read."""
+        return await self._unread.withdraw(message_id)
 
     async def stop(self) -> None:
         """Interrupt the turn and the tools that it runs."""
-        await self._channel.stop(self._control.interrupt)
+        await self._channel.stop(self._interrupt)
+
+    async def _interrupt(self) -> None:
+        # After an interrupt the program would begin a turn with a message that it still has.
+        if self._unread:
+            await self._unread.withdraw_all()
+        await self._control.interrupt()
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Carry out the plan with these settings, in the same turn."""
@@ -176,7 +211,9 @@ class ClaudeSession:
 
     async def close(self) -> None:
         """End the program and everything it started."""
-        await self._channel.close(self._control.interrupt)
+        await self._channel.close(self._interrupt)
+        if self._settling is not None:
+            self._settling.cancel()
 
     # Messages from the program ------------------------------------------------------------------
 
@@ -200,6 +237,8 @@ class ClaudeSession:
                 await self._handle_line(value)
 
     async def _handle_line(self, line: Json) -> None:
+        for message_id in self._unread.find_read(line):
+            await self._note_read(message_id)
         if not self._channel.is_turn_open and self._stream.begins_answer(line):
             self._stream.begin_turn()
             self._channel.begin_turn()
@@ -227,6 +266,10 @@ class ClaudeSession:
                     self._edits.forget()
                     if self._failure is not None and not self._channel.is_stopping:
                         event = self._failure
+                    if self._unread:
+                        self._hold_end(event)
+                        continue
+                    event = replace(event, usage=self._usage + event.usage)
             await self._channel.emit(event)
         if line.get("subtype") == "api_retry" and (failure := errors.check_retry(line)):
             await self._fail_turn(failure)
@@ -238,6 +281,25 @@ class ClaudeSession:
             # The program received the stop before it had begun with our message.
             await self._control.interrupt()
 
+    async def _note_read(self, message_id: str) -> None:
+        """Report that the program reads a message; its turn goes on if it had just ended."""
+        if self._held_end is not None:
+            self._usage += self._held_end.usage
+            self._held_end = self._failure = None
+            self._stream.begin_turn()
+        await self._channel.emit(base.SteerTaken(message_id))
+
+    def _hold_end(self, ending: base.TurnFinished | base.TurnFailed) -> None:
+        """Find out whether the turn is over: the program may go on with an unread message."""
+        self._held_end = ending
+        self._settling = asyncio.create_task(self._settle())
+
+    async def _settle(self) -> None:
+        await self._unread.withdraw_all()
+        if (ending := self._held_end) is not None:
+            self._held_end = None
+            await self._channel.emit(replace(ending, usage=self._usage + ending.usage))
+
     @property
     def _can_fall_back(self) -> bool:
         """Whether the program may use its default instead of the unknown model."""
@@ -248,6 +310,8 @@ class ClaudeSession:
         """Repeat the message with the program's default model, in the same turn."""
         self._unknown_models.add(self._settings.model)
         try:
+            if self._unread:
+                await self._unread.withdraw_all()
             await self.notify(base.model_fallback_notice(NAME, self._settings.model))
             self._settings = replace(self._settings, model="")
             await self._control.request("set_model", model=None)

@@ -174,9 +174,16 @@ class CodexServer:
         ]
         return max([*(end for end in ends if end > 0)], default=None)
 
-    async def steer(self, thread_id: str, turn_id: str, input: list[Json]) -> bool:
-        """Add input to a running turn; return False if the turn has already ended."""
-        params = {"threadId": thread_id, "expectedTurnId": turn_id, "input": input}
+    async def steer(
+        self, thread_id: str, turn_id: str, input: list[Json], message_id: str = ""
+    ) -> bool:
+        """Add input to a running turn; return False if the turn has ended or takes none.
+
+        The `userMessage` item with `message_id` as its `clientId` says that the model gets it.
+        """
+        params: Json = {"threadId": thread_id, "expectedTurnId": turn_id, "input": input}
+        if message_id:
+            params["clientUserMessageId"] = message_id
         try:
             await self._rpc_for(thread_id).request("turn/steer", params)
         except RpcError:

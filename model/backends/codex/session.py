@@ -76,6 +76,8 @@ class CodexSession:
         """Held while a turn begins or is stopped, so that no stop hits the next turn."""
         self._model_choice = ModelChoice(self.emit)
         self._fallback_task: asyncio.Task[None] | None = None
+        self._unread: set[str] = set()
+        """The ids of messages sent into the turn that the model has not got."""
         self._last_input: list[Json] = []
         """The input of the program's turn."""
         self._is_identified = False
@@ -119,6 +121,26 @@ class CodexSession:
                 return  # the program's exit has already ended the turn
             self._channel.is_turn_open = False
             raise
+
+    async def steer(self, message_id: str, prompt: Prompt) -> bool:
+        """Send a message into the program's turn, unless it is a command of its screen."""
+        if not self._can_steer() or await self._commands.parse_command(prompt.text) is not None:
+            return False
+        message = await self._commands.build_input(prompt)
+        if not self._can_steer():
+            return False
+        self._unread.add(message_id)
+        accepted = await self._server.steer(self._thread.id, self._turn_id, message, message_id)
+        if not accepted:
+            self._unread.discard(message_id)
+        return accepted
+
+    def _can_steer(self) -> bool:
+        return bool(self._turn_id) and self._channel.is_turn_open and not self._channel.is_stopping
+
+    async def take_back(self, message_id: str) -> bool:
+        """Return `False`: the model gets it at once."""
+        return False
 
     async def stop(self) -> None:
         """Interrupt the turn, its commands and its sub-agents."""
@@ -219,6 +241,8 @@ class CodexSession:
         if is_late or not self._channel.is_turn_open:
             await self.emit(*self._idle_events(method, params))
             return
+        if method == "item/started" and not is_child:
+            await self._report_read(as_object(params.get("item")))
         await self.emit(*self._stream.events(method, params))
         if method == "turn/completed" and is_child:
             if self._deferred_ending is not None and not self._child_turns and not self._turn_id:
@@ -229,6 +253,13 @@ class CodexSession:
             await self._emit_questions(params)
         elif method == "error" and params.get("willRetry"):
             await self._abort_key_retries(params)
+
+    async def _report_read(self, item: Json) -> None:
+        """Report that the model gets a message that was sent into the turn."""
+        message_id = str(item.get("clientId"))
+        if item.get("type") == "userMessage" and message_id in self._unread:
+            self._unread.discard(message_id)
+            await self.emit(base.SteerTaken(message_id))
 
     async def on_request(self, request_id: object, method: str, params: Json) -> bool:
         """Handle a request; one that is not for the user is answered immediately."""
@@ -325,6 +356,7 @@ class CodexSession:
 
     async def _finish_turn(self, ending: base.TurnFinished | base.TurnFailed) -> None:
         self._deferred_ending = self._failure = None
+        self._unread.clear()  # the program forgets them with the turn
         await self._pending.withdraw(*self._pending)
         if isinstance(ending, base.TurnFinished):
             ending = base.TurnFinished(

@@ -72,6 +72,8 @@ class DemoAgent:
         self._output_words = 0
         self._shell = Shell()
         self._ignores_input = False
+        self._steering: dict[str, str] = {}
+        """The messages sent into the turn that it has not read, by id."""
         self._directives: dict[str, Callable[[str], Awaitable[None]]] = {
             "say": self._say,
             "think": self._think,
@@ -102,7 +104,13 @@ class DemoAgent:
                 self._text_only = message["text_only"]
                 self._memory = Memory(Path(message["memory"]))
             case "prompt":
+                self._steering.clear()  # one that came after the end of its turn is sent again
                 self._turn = asyncio.create_task(self._run_turn(message["text"]))
+            case "steer":
+                self._steering[message["id"]] = message["text"]
+            case "take_back":
+                is_unread = self._steering.pop(message["id"], None) is not None
+                self._emit({"type": "taken_back", "id": message["id"], "ok": is_unread})
             case "stop" if self._turn is not None:
                 # Not before its first step: a task that never ran would never report its end.
                 asyncio.get_running_loop().call_soon(self._turn.cancel)
@@ -121,6 +129,7 @@ class DemoAgent:
         result: dict[str, Any] = {"type": "finished", "stop_reason": "end_turn"}
         try:
             await self._respond(text)
+            await self._read_steering()
         except asyncio.CancelledError:
             result["stop_reason"] = "stopped"
         except ProviderError as failure:
@@ -148,12 +157,26 @@ class DemoAgent:
         else:
             await self._tour()
 
+    async def _read_steering(self) -> None:
+        """Read what was sent into the turn, and respond to each message."""
+        while self._steering:
+            message_id = next(iter(self._steering))
+            text = self._steering.pop(message_id)
+            self._memory.remember(text)
+            self._emit({"type": "taken", "id": message_id})
+            if found := directives.parse_directives(text, self._directives):
+                for name, argument in found:
+                    await self._execute(name, argument)
+            else:
+                await self._say(f"Noted: {text}")
+
     async def _execute(self, name: str, argument: str) -> None:
         directive = self._directives.get(name, self._help)
         try:
             await directive(argument)
         except (ValueError, OSError) as error:
             await self._say(f"`/demo {name} {argument}` failed: {error}")
+        await self._read_steering()
 
     # Output ------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """The demo agent's backend: translates between its program's JSON lines and backend events.
 
-It sends `open`, `prompt`, `stop`, `reply` and `mode`, and receives `text`, `tool`, `output`,
-`result`, `plan`, `question`, `permission`, `withdrawn`, `mode`, `finished` and `failed`.
+It sends `open`, `prompt`, `steer`, `take_back`, `stop`, `reply` and `mode`, and receives `text`,
+`tool`, `output`, `result`, `plan`, `question`, `permission`, `withdrawn`, `taken`, `taken_back`,
+`mode`, `finished` and `failed`.
 """
 
 import asyncio
@@ -21,6 +22,9 @@ from model.base.paths import create_private_directory, resolve_directories
 from model.domain.resources import AgentCommand, ExecutionMode, Question, Usage
 
 PROGRAM: Final = Path(__file__).with_name("agent.py")
+
+_ANSWER_TIMEOUT: Final = 2.0
+"""Seconds in which the program answers whether it could forget a message."""
 
 COMMANDS: Final = (
     AgentCommand(
@@ -93,6 +97,7 @@ class DemoSession:
     def __init__(self, process: AgentProcess, record: TrafficRecorder) -> None:
         self._link = ProcessChannel("The demo agent", process, self._on_line, record)
         self._mode: ExecutionMode = "plan"
+        self._taking_back: dict[str, asyncio.Future[bool]] = {}
 
     async def introduce(
         self, token: str, mode: ExecutionMode, memory: Path, *, text_only: bool
@@ -109,13 +114,32 @@ class DemoSession:
 
     async def send(self, prompt: base.Prompt) -> None:
         """Start a turn."""
-        attached = [f"@{path}" for path in (*prompt.files, *prompt.images)]
-        text = "\n".join([prompt.text, *attached])
-        await self._link.start_turn({"type": "prompt", "text": text})
+        await self._link.start_turn({"type": "prompt", "text": _full_text(prompt)})
 
     async def stop(self) -> None:
         """Interrupt the turn in any state."""
         await self._link.stop(self._send_stop)
+
+    async def steer(self, message_id: str, prompt: base.Prompt) -> bool:
+        """Send a message into the turn; the program reads it between two of its steps."""
+        if not self._link.is_turn_open or self._link.is_stopping:
+            return False
+        steering = {"type": "steer", "id": message_id, "text": _full_text(prompt)}
+        await self._link.write(steering)
+        return True
+
+    async def take_back(self, message_id: str) -> bool:
+        """Withdraw a message that the program has not read."""
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._taking_back[message_id] = answer
+        try:
+            async with asyncio.timeout(_ANSWER_TIMEOUT):
+                await self._link.write({"type": "take_back", "id": message_id})
+                return await answer
+        except TimeoutError:
+            return False
+        finally:
+            del self._taking_back[message_id]
 
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
         """Execute the plan in the mode of `settings`."""
@@ -152,6 +176,9 @@ class DemoSession:
 
     async def _on_line(self, line: JsonLine | InvalidLine) -> None:
         match line:
+            case JsonLine({"type": "taken_back", "id": message_id, "ok": is_done}):
+                if message_id in self._taking_back:
+                    self._taking_back[message_id].set_result(bool(is_done))
             case JsonLine(value):
                 event = _event(value)
                 if isinstance(event, base.ModeChanged):
@@ -163,6 +190,11 @@ class DemoSession:
                 error = f"The demo agent sent an invalid message ({reason}): {text}"
                 await self._link.emit(base.TurnFailed(error, "backend_error"))
                 await self._link.process.kill()
+
+
+def _full_text(prompt: base.Prompt) -> str:
+    attached = [f"@{path}" for path in (*prompt.files, *prompt.images)]
+    return "\n".join([prompt.text, *attached])
 
 
 def _event(message: dict[str, Any]) -> base.AgentEvent:
@@ -188,6 +220,8 @@ def _event(message: dict[str, Any]) -> base.AgentEvent:
                 message["description"],
                 message["tool"],
             )
+        case "taken":
+            return base.SteerTaken(message["id"])
         case "withdrawn":
             return base.RequestWithdrawn(message["request_id"])
         case "mode":

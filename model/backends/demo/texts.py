@@ -23,7 +23,8 @@ I am the demo agent. I follow these directives, one per line:
 - `/demo fail KIND` fails: rate_limit [SECONDS], overloaded, network, auth, crash, hang, deaf or \
 garbage
 
-Anything else gets a short tour of Spinney.
+Anything else gets a short tour of Spinney. A message that you send into a running turn is read \
+after the step in progress.
 """
 
 PLAN_REFUSAL = "Plan mode changes nothing. Approve a plan, or change the mode, and try again."

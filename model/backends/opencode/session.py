@@ -11,7 +11,7 @@ from typing import Any, Final
 from model.backends import base
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
-from model.backends.json_values import as_objects
+from model.backends.json_values import as_object, as_objects
 from model.backends.opencode import commands, errors, history, policy
 from model.backends.opencode import prompt as opencode_prompt
 from model.backends.opencode.agents import CustomAgents
@@ -23,6 +23,7 @@ from model.backends.opencode.models import Models
 from model.backends.opencode.requests import PendingRequests
 from model.backends.opencode.rules import Rules
 from model.backends.opencode.server import NAME, Server
+from model.backends.opencode.steering import UnreadPrompts
 from model.backends.opencode.stop import TurnStopper
 from model.backends.opencode.stream import OpenCodeStream
 from model.backends.process import InvalidLine
@@ -86,6 +87,7 @@ class OpenCodeSession:
         self._inbox: asyncio.Queue[InboxItem] = asyncio.Queue()
         self._early: list[ServerEvent] = []
         self._stopper = TurnStopper(self._send_abort, self._stream)
+        self._unread = UnreadPrompts()
         self._background: set[asyncio.Task[None]] = set()
         server.attach(conversation, self)
         self._inbox_task = asyncio.create_task(self._process_inbox())
@@ -121,6 +123,31 @@ class OpenCodeSession:
                 return  # the server's exit was reported as the turn's end already
             self._channel.is_turn_open = False
             raise
+
+    async def steer(self, message_id: str, prompt: Prompt) -> bool:
+        """Send a message into the turn, unless it is a command of the program."""
+        if not self._can_steer() or prompt.text.lstrip().startswith("/"):
+            return False
+        parts = await asyncio.to_thread(opencode_prompt.build_parts, prompt, self._launch.worktree)
+        body = self._build_body(parts, await self._next_settings())
+        if not self._can_steer():
+            return False
+        body["messageID"] = program_id = self._unread.add(message_id)
+        try:
+            path = f"/session/{self._id}/prompt_async"
+            await self._call("POST", path, self._agents.address(body))
+        except SpinneyError:
+            self._unread.discard(program_id)
+            raise
+        return True
+
+    def _can_steer(self) -> bool:
+        is_ending = self._channel.is_stopping or self._stopper.is_stopping
+        return self._channel.is_turn_open and self._plan is None and not is_ending
+
+    async def take_back(self, message_id: str) -> bool:
+        """Return `False`: the model may get it at any moment."""
+        return False
 
     async def stop(self) -> None:
         """Interrupt the turn and its running tools."""
@@ -227,6 +254,9 @@ class OpenCodeSession:
             for _ in self._stream.events(event.kind, event.properties):
                 pass  # of a turn that is over; the stream only tracks its messages
             return
+        if event.kind == "message.updated":
+            for message_id in self._unread.find_read(as_object(event.properties.get("info"))):
+                await self._channel.emit(base.SteerTaken(message_id))
         match event.kind:
             case "permission.asked" | "question.asked":
                 await self._handle_request(event)
@@ -272,6 +302,8 @@ class OpenCodeSession:
         has_started = self._stream.has_started or self._stream.error is not None
         if not has_started or self._channel.is_stopping or self._stopper.is_stopping:
             return
+        if self._unread and await self._is_busy():
+            return  # it goes on with a message that arrived at the end
         result = self._stream.turn_result()
         if self._stream.plan and isinstance(result, base.TurnFinished) and self._plan is None:
             self._plan = base.PlanProposed(uuid.uuid4().hex, self._stream.plan)
@@ -282,6 +314,7 @@ class OpenCodeSession:
     async def _end_turn(self, result: base.TurnFinished | base.TurnFailed) -> None:
         if not self._channel.is_turn_open:
             return
+        await self._delete_unread()
         self._early.clear()
         for event in self._stream.interrupt_tools():
             for converted in await self._convert_edits(event):
@@ -298,6 +331,18 @@ class OpenCodeSession:
         if self._stream.prompt_id:
             await self._channel.emit(base.TurnMarked(self._stream.prompt_id))
         await self._channel.emit(result)
+
+    async def _is_busy(self) -> bool:
+        busy = await self._call("GET", "/session/status", None)
+        return isinstance(busy, Mapping) and self._id in busy
+
+    async def _delete_unread(self) -> None:
+        """Delete what the model did not get in this turn: the engine sends it again."""
+        for program_id in self._unread.program_ids:
+            self._unread.discard(program_id)
+            self._stream.forget_prompt(program_id)
+            with suppress(SpinneyError):  # the server may have exited
+                await self._call("DELETE", f"/session/{self._id}/message/{program_id}", None)
 
     async def _end_aborted(self, failure: base.TurnFailed | None) -> None:
         result = self._stream.turn_result()
@@ -334,8 +379,7 @@ class OpenCodeSession:
             for each in as_objects(await self._call("GET", f"/{kind}", None)):
                 if each.get("sessionID") in self._stream.conversations:
                     await self._handle_event(ServerEvent(f"{kind}.asked", each))
-        busy = await self._call("GET", "/session/status", None)
-        if isinstance(busy, Mapping) and self._id not in busy:
+        if not await self._is_busy():
             await self._on_idle()
 
     # Calls to the server -----------------------------------------------------------------------
@@ -350,20 +394,24 @@ class OpenCodeSession:
         return await self._server.call(method, path, directory, body, record=record)
 
     async def _prompt(self, parts: list[dict[str, Any]]) -> None:
-        settings = await self._next_settings()
-        model = settings.model or self._stream.model or self._models.configured.model
-        if problem := self._models.missing_message(settings.model):
-            raise SpinneyError(problem)
+        body = self._build_body(parts, await self._next_settings())
         self._stopper.on_prompt()
-        body = opencode_prompt.build_body(parts, self._launch, settings)
-        if variant := self._models.variant(model, settings):
-            body["variant"] = variant
         path = f"/session/{self._id}"
         if command := await commands.build_call(self._call, path, body):
             self._run_in_background(self._run_command(*command))
         else:
             addressed = self._agents.address(body)
             await self._call("POST", f"{path}/prompt_async", addressed)
+
+    def _build_body(self, parts: list[dict[str, Any]], settings: Settings) -> dict[str, Any]:
+        """The body of a prompt. Raises `SpinneyError` if the model is missing."""
+        model = settings.model or self._stream.model or self._models.configured.model
+        if problem := self._models.missing_message(settings.model):
+            raise SpinneyError(problem)
+        body = dict(opencode_prompt.build_body(parts, self._launch, settings))
+        if variant := self._models.variant(model, settings):
+            body["variant"] = variant
+        return body
 
     async def _next_settings(self) -> Settings:
         """The settings of the next turn, without a preset model that no provider has."""

@@ -49,8 +49,7 @@ class OpenCodeStream:
         self.session_id = session_id
         self.plan = ""
         """The plan in the turn's last text."""
-        self.prompt_id = ""
-        """The id of the turn's last user message."""
+        self._prompts: list[str] = []
         self._has_started = False
         self._children: dict[str, str | None] = {}
         self._roles: dict[str, str] = {}
@@ -92,7 +91,7 @@ class OpenCodeStream:
         self._final.clear()
         self._tools.clear()
         self._calls.clear()
-        self.prompt_id = ""
+        self._prompts.clear()
         self.begin_prompt(plans=plans)
 
     def begin_prompt(self, *, plans: bool) -> None:
@@ -138,6 +137,17 @@ class OpenCodeStream:
                 yield from self._part(as_object(properties.get("part")))
             case "message.part.delta":
                 yield from self._delta(properties)
+
+    @property
+    def prompt_id(self) -> str:
+        """The id of the turn's last user message; empty before the first."""
+        return self._prompts[-1] if self._prompts else ""
+
+    def forget_prompt(self, message: str) -> None:
+        """Ignore a user message of this turn that is deleted."""
+        self._old.add(message)
+        if message in self._prompts:
+            self._prompts.remove(message)
 
     @property
     def conversations(self) -> frozenset[str]:
@@ -201,7 +211,7 @@ class OpenCodeStream:
         is_new = key not in self._roles
         self._roles[key] = str(info.get("role"))
         if session == self.session_id and info.get("role") == "user" and is_new:
-            self.prompt_id = key
+            self._prompts.append(key)
         if info.get("role") == "assistant":
             self._messages[key] = info
             if session == self.session_id:

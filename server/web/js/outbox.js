@@ -14,9 +14,11 @@ import { prependToDraft } from "./drafts.js";
  * @property {string} id
  * @property {number} at when it was written, in ms
  * @property {boolean} tried whether it may already have been received
+ * @property {boolean} [steers] whether it is to be read during the turn that was running
  */
 
 const KEY = "spinney-outbox";
+const STEERING_TIME = 30_000; // ms after which another turn may be running
 
 export class Outbox {
   /** @type {OutgoingMessage[]} messages that did not fit into the browser's storage */ #unsaved = [];
@@ -39,9 +41,9 @@ export class Outbox {
     return this.#load().filter((outgoing) => outgoing.sessionId === sessionId);
   }
 
-  /** Send a message now, or as soon as there is a connection. @param {string} sessionId @param {string} message @param {import("./drafts.js").Paths} [paths] */
-  add(sessionId, message, { images, files } = { images: [], files: [] }) {
-    const outgoing = { id: newId(), sessionId, message, images, files, at: Date.now(), tried: false };
+  /** Send a message now, or as soon as there is a connection. @param {string} sessionId @param {string} message @param {import("./drafts.js").Paths} [paths] @param {boolean} [steers] */
+  add(sessionId, message, { images, files } = { images: [], files: [] }, steers = false) {
+    const outgoing = { id: newId(), sessionId, message, images, files, at: Date.now(), tried: false, steers };
     this.#save([...this.#load(), outgoing]);
     this.#notify();
     this.#sendAll();
@@ -85,8 +87,9 @@ export class Outbox {
     this.#notify(); // a message that is being sent cannot be changed or removed
     const { id, sessionId, message, images, files } = outgoing;
     const attached = { ...(images.length ? { images } : {}), ...(files.length ? { files } : {}) };
+    const steer = outgoing.steers && Date.now() - outgoing.at < STEERING_TIME;
     try {
-      await this.app.connection.call("send_chat_message", { sessionId, message, messageId: id, ...attached });
+      await this.app.connection.call("send_chat_message", { sessionId, message, messageId: id, ...attached, ...(steer ? { steer } : {}) });
     } catch (error) {
       if (!(/** @type {any} */ (error).kind)) throw error;
       this.returnToDraft(outgoing, /** @type {Error} */ (error).message);

@@ -215,9 +215,11 @@ export class State {
   /** @param {string} name @param {any} body @param {Change} change */
   #applyToQueue(name, body, change) {
     const id = body.message?.id ?? body.message_id;
-    const rest = (this.queued.get(body.session_id) ?? []).filter((known) => known.id !== id);
-    if (name === "message-queued" && body.status === "sent") rest.push(body.message);
-    this.queued.set(body.session_id, rest);
+    const queued = [...(this.queued.get(body.session_id) ?? [])];
+    const known = queued.findIndex((message) => message.id === id);
+    const changed = name === "message-queued" && body.status === "sent" ? [body.message] : [];
+    queued.splice(known < 0 ? queued.length : known, known < 0 ? 0 : 1, ...changed);
+    this.queued.set(body.session_id, queued);
     change.queues.add(body.session_id);
   }
 }

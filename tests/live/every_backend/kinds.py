@@ -41,6 +41,8 @@ class Kind:
     """Translates a command of `scripted` to a message for this agent."""
     streams_output: bool = True
     """Whether it reports the output of a command while that runs."""
+    steers: bool = True
+    """Whether it reads messages during a turn; not every protocol supports that."""
     asks: bool = True
     """Whether the agent can ask questions; not every protocol supports them."""
 
@@ -105,7 +107,7 @@ def _toml(value: Any) -> str:
 def _demo_words(text: str) -> str:
     word, _, rest = text.partition(" ")
     match word.rstrip(":"):
-        case "say":
+        case "say" | "slowly":
             lines = [f"say {rest}"]
         case "think":
             lines = [f"think {rest}", "say I thought about it."]
@@ -141,7 +143,7 @@ KINDS = {
         _opencode,
         f"{completions_stub.PROVIDER}/{completions_stub.MODEL}",
     ),
-    "acp": Kind("acp:scripted", prepare=_acp, asks=False),
+    "acp": Kind("acp:scripted", prepare=_acp, steers=False, asks=False),
 }
 """All kinds by name."""
 

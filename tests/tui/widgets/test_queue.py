@@ -237,3 +237,39 @@ async def test_enter_sends_messages_held_for_setup_only_after_it_failed(
         assert "setup script failed" in str(app.main.chat.query_one("#recap", Static).content)
         await pilot.press("enter")
         await until(pilot, lambda: client.called("send_queued_messages"))
+
+
+async def test_a_message_is_sent_into_the_running_turn(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        assert "alt+s" in str(app.main.chat.composer.placeholder)
+        await pilot.press(*"faster", "alt+s")
+        await until(pilot, lambda: client.called("send_chat_message"))
+        assert client.called("send_chat_message") == [
+            {"session_id": "s1", "message": "faster", "steer": True}
+        ]
+        assert app.main.chat.composer.text == ""
+
+
+async def test_a_queued_message_is_sent_into_the_running_turn(start: Start) -> None:
+    client = a_client(status="running")
+    async with start(client) as (app, pilot):
+        client.feed(*queued_events("one", "two"))
+        await until(pilot, lambda: len(app.main.chat.queue.messages) == 2)
+        await pilot.press("alt+s")
+        await until(pilot, lambda: client.called("steer_queued_message"))
+        assert client.called("steer_queued_message") == [{"session_id": "s1", "message_id": "one"}]
+        sent = a_message("one").model_copy(update={"steered": True})
+        client.feed(e.MessageQueued(session_id="s1", status="sent", message=sent))
+        await until(pilot, lambda: "not read yet" in app.main.chat.queue.render().plain)
+        rows = app.main.chat.queue.render().plain.split("\n")
+        assert [row.split("  ")[0] for row in rows] == ["1 sent, not read yet", "2 two"]
+        assert "send now" in rows[1] and "send now" not in rows[0]
+        client.feed(
+            e.MessageQueued(
+                session_id="s1",
+                status="processing",
+                message=sent.model_copy(update={"status": "completed"}),
+            )
+        )
+        await until(pilot, lambda: "read during the turn" in conversation_text(app))

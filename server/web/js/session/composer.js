@@ -48,7 +48,8 @@ class Composer {
     this.stopButton = button([icon("stop"), make("span.words", "Stop")], () => this.#stop(), ".stop", { hidden: true, "aria-label": "Stop", title: "Stop (Escape)" });
     this.sendLabel = make("span.words", "Send");
     this.sendButton = make("button.primary.send", icon("send"), this.sendLabel, { "aria-label": "Send" });
-    const box = make("div.composer-box", this.attachments.button, this.settings.chip, this.text, this.settings.element, this.stopButton, this.sendButton);
+    this.steerButton = button("Send now", () => this.#submit(true), ".steer", { hidden: true, title: "The agent reads it during this turn (Ctrl+Enter)" });
+    const box = make("div.composer-box", this.attachments.button, this.settings.chip, this.text, this.settings.element, this.stopButton, this.steerButton, this.sendButton);
     this.element = make("form.composer", this.replyHint.element, this.attachments.element, this.uploadHint, box);
     this.element.onsubmit = (event) => {
       event.preventDefault();
@@ -80,6 +81,7 @@ class Composer {
     // A question or a permission blocks the run. A plan does not: the conversation can continue.
     this.stopButton.hidden = session.status !== "running" && !["permission", "question"].includes(session.waiting_for);
     this.sendLabel.textContent = this.sendButton.ariaLabel = this.sendButton.title = this.replyHint.update(session);
+    this.steerButton.hidden = session.status !== "running";
     this.settings.update(session);
   }
 
@@ -191,7 +193,8 @@ class Composer {
     this.#handleInput();
   }
 
-  #submit() {
+  /** @param {boolean} [steers] whether it is to be read during the running turn */
+  #submit(steers = false) {
     const message = this.text.value.trim();
     if (!message && this.attachments.isEmpty) {
       this.text.focus();
@@ -215,7 +218,7 @@ class Composer {
     const { paths } = this.attachments;
     if (this.replyHint.deny(message, () => this.#clear(paths))) return;
     this.#clear();
-    this.app.outbox.add(this.id, unescapeCommand(message), paths);
+    this.app.outbox.add(this.id, unescapeCommand(message), paths, steers);
     this.onSend();
   }
 
@@ -243,7 +246,7 @@ class Composer {
     const isTouch = matchMedia("(pointer: coarse)").matches;
     if (event.key === "Enter" && !event.shiftKey && (!isTouch || event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      this.#submit();
+      this.#submit(!isTouch && event.ctrlKey && !this.steerButton.hidden);
     }
   }
 }

@@ -115,7 +115,8 @@ function tail(message, context) {
   const streaming = message.role === "assistant" && message.status === "processing";
   const isPrompt = message.role === "user" && message.status !== "queued";
   return [
-    ...(isPrompt ? [promptActions(message, context)] : []),
+    ...(message.steered ? [make("p.notice.ended", "Read during the turn")] : []),
+    ...(isPrompt && !message.steered ? [promptActions(message, context)] : []),
     ...(streaming ? [make("p.pulse", "writing…")] : []),
     ...(message.error ? [make("p.error", message.error.error, { role: "alert" })] : []),
     ...endNotice(message),

@@ -25,7 +25,9 @@ export function queueList(app, sessionId, change) {
       if ((await app.run("remove_queued_message", args)) !== undefined) change(texts.join("\n\n"), { images, files });
     }, ".quiet");
     const sendButton = action && button(action, () => sendNow(), ".quiet");
-    return row([label, sendButton], [...texts, ...images, ...files].join(" "), edit, remove(() => app.run("remove_queued_message", args)));
+    const steers = !message.steered && app.state.sessions.get(sessionId)?.status === "running";
+    const steer = steers ? [button("Send now", () => app.run("steer_queued_message", args), ".quiet", { title: "The agent reads it during this turn" })] : [];
+    return row([label, sendButton], [...texts, ...images, ...files].join(" "), ...steer, edit, remove(() => app.run("remove_queued_message", args)));
   };
   /** Stop the run and send the first queued message. */
   const sendNow = async () => {
@@ -53,9 +55,9 @@ export function queueList(app, sessionId, change) {
     };
     const items = [
       ...(app.state.queued.get(sessionId) ?? []).map((message, index) => {
-        const status = sendingStatus(app.state, sessionId, index === 0);
+        const status = sendingStatus(app.state, sessionId, message, index === 0);
         const label = unlessSaid(status.text);
-        return { key: `${message.id} ${label} ${status.action}`, make: () => queuedRow(message, label, status.action) };
+        return { key: `${message.id} ${label} ${status.action} ${status.text}`, make: () => queuedRow(message, label, status.action) };
       }),
       ...outgoing.map((message) => {
         const label = unlessSaid(message.tried ? "Sending" : "Will be sent when you are back online");
@@ -71,12 +73,13 @@ export function queueList(app, sessionId, change) {
   return { element, draw, close: unsubscribe };
 }
 
-/** When a queued message is sent, and the button that sends the first one now. @param {import("../state.js").State} state @param {string} sessionId @param {boolean} isFirst */
-function sendingStatus(state, sessionId, isFirst) {
+/** When a queued message is sent, and the button that sends the first one now. @param {import("../state.js").State} state @param {string} sessionId @param {Resource} message @param {boolean} isFirst */
+function sendingStatus(state, sessionId, message, isFirst) {
   const session = state.sessions.get(sessionId);
   const hold = session?.message_count === 0 ? state.worktrees.get(session.worktree_id)?.setup_hold : null;
   if (hold === "running") return { text: "Waiting for setup", action: isFirst ? "Send anyway" : "" };
   if (hold === "failed") return { text: "Setup failed", action: isFirst ? "Send anyway" : "" };
+  if (session?.status === "running" && message.steered) return { text: "Sent; the agent has not read it yet", action: "" };
   if (session?.status === "running") return { text: "Queued until this answer is complete", action: isFirst ? "Stop and send now" : "" };
   if (session?.status === "waiting") return { text: "Queued until you respond", action: "" };
   return { text: "Queued until your next message", action: isFirst ? "Send now" : "" };
