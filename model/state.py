@@ -149,7 +149,7 @@ def apply(state: State, event: e.Event) -> State:
             return replace(state, preferences=merged)
         case (
             e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted() | e.ModelsUpdated()
-            | e.TurnRecorded() | e.TurnUndone() | e.LimitsUpdated()
+            | e.TurnRecorded() | e.TurnUndone() | e.LimitsUpdated() | e.UsageRecorded()
         ):  # fmt: skip
             return state
         case e.MessagesRewound():

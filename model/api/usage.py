@@ -1,7 +1,73 @@
-"""What agents use, and the limits of their accounts."""
+"""What agents use: tokens and cost of their turns, and the limits of their accounts."""
+
+from typing import Literal
+
+from pydantic import Field
 
 from model.api.command import command
+from model.domain.resources import Resource, Usage
 from model.domain.usage import AccountLimits
+
+UsageBy = Literal["day", "model", "agent", "project", "worktree", "session", "turn"]
+
+
+class UsageRow(Resource):
+    """What the turns of a day, a model, … used together."""
+
+    key: str
+    """The day, or the id; empty for what was deleted, and for short texts in `by: session`."""
+    label: str
+    """What people call it."""
+    turns: int = 0
+    seconds: float = 0.0
+    """How long the turns took together, with the time that they waited for a person."""
+    usage: Usage = Field(default_factory=Usage)
+    tokens: int = 0
+    """The sum of the four numbers in `usage`."""
+    cost_usd: float | None = 0.0
+    """At list prices; null if it is unknown of all turns."""
+    estimated_turns: int = 0
+    """Turns whose cost is estimated from the model's list price: the agent reported none."""
+    unknown_turns: int = 0
+    """Turns whose cost is unknown, and not included."""
+
+
+class UsageReport(Resource):
+    """The reply to `get_usage`."""
+
+    by: UsageBy
+    since: str | None
+    """The first and the last day."""
+    until: str | None
+    today: str
+    """The day that it is now, in the time zone in which turns are counted."""
+    rows: list[UsageRow]
+    total: UsageRow
+
+
+@command
+async def get_usage(
+    by: UsageBy = "day",
+    since: str | None = None,
+    until: str | None = None,
+    project_id: str | None = None,
+    worktree_id: str | None = None,
+    session_id: str | None = None,
+) -> UsageReport:
+    """Sum up the tokens and the cost of turns and of short texts such as commit messages.
+
+    Turns belong to the local day on which they ended. Forks do not count the turns of the session
+    they come from, undone turns stay counted, and so do those of deleted sessions, together.
+
+    Args:
+        by: What the rows are about. Days are in order, all others by cost, the highest first.
+            `turn` lists the newest 200 turns of a session, which must be given.
+        since: The first day, such as `2026-11-27`.
+        until: The last day.
+        project_id: Only turns in this project.
+        worktree_id: Only turns in this worktree.
+        session_id: Only turns of this session.
+    """
 
 
 @command

@@ -334,6 +334,8 @@ class TurnFinished:
     usage: Usage
     context_tokens: int | None = None
     context_window: int | None = None
+    cost_usd: float | None = None
+    """The turn's cost in dollars as the program says; `None` if it does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +352,7 @@ class TurnFailed:
     has_message: bool = True
     """Whether the program kept the user's message in its conversation, so that it can be asked to
     continue; otherwise the message is sent again."""
+    cost_usd: float | None = None
 
 
 ContentEvent = TextDelta | TextFinal | BlockDropped | ToolUse | ToolOutput | ToolResult

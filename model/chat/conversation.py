@@ -231,6 +231,7 @@ class Conversation:
             else:
                 await self.configure()
             briefing = await self._write_briefing(message)
+            self._meter.begin_turn(self._session_id)
             await self._recorder.begin(before, self._stored_message)
             self._open_message()
             self._stall_monitor.note_activity()
@@ -298,6 +299,9 @@ class Conversation:
 
     def _handle_event(self, event: base.AgentEvent) -> None:
         if self._turn_over.is_set() and not isinstance(event, base.OutOfTurnEvent):
+            if isinstance(event, base.TurnFinished | base.TurnFailed):
+                # What it used was not counted when the turn was ended without it.
+                self._update(**self._count(event.usage, event.cost_usd))
             _log.info("dropped an event that arrived after its turn: %s", type(event).__name__)
             return
         if self._messages.current is not None:
@@ -309,6 +313,7 @@ class Conversation:
                 self._open_message()
                 self._stall_monitor.note_activity()
                 self._update(status="running")
+                self._meter.begin_turn(self._session_id)
                 self._recorder.begin_in_background(self.session)
                 if self._process.agent is not None:
                     self.steering.begin(self._process.agent)
@@ -354,7 +359,7 @@ class Conversation:
                     name: getattr(event, name) for name in ("context_tokens", "context_window")
                 }
                 known_counts = {name: count for name, count in counts.items() if count is not None}
-                self._finish(event.stop_reason, event.usage, **known_counts)
+                self._finish(event.stop_reason, event.usage, event.cost_usd, **known_counts)
             case base.TurnFailed():
                 self._fail(event)
 
@@ -390,7 +395,9 @@ class Conversation:
 
     # The end of a turn -------------------------------------------------------------------------
 
-    def _finish(self, stop_reason: str, usage: Usage, **fields: int) -> None:
+    def _finish(
+        self, stop_reason: str, usage: Usage, cost_usd: float | None = None, **fields: int
+    ) -> None:
         was_stopped = self._stopping or stop_reason in ("stopped", "interrupted")
         plan = self._messages.close(
             "stopped" if self._stopping else stop_reason,
@@ -400,11 +407,12 @@ class Conversation:
         status: Literal["completed", "cancelled", "interrupted"] = "completed"
         if was_stopped:
             status = "interrupted" if stop_reason == "interrupted" else "cancelled"
-        self._end_turn(LastRun(status=status, stop_reason=stop_reason), usage, plan, None, **fields)
+        run = LastRun(status=status, stop_reason=stop_reason)
+        self._end_turn(run, plan, None, **self._count(usage, cost_usd), **fields)
 
     def _fail(self, failed: base.TurnFailed) -> None:
         if self._stopping:
-            self._finish("stopped", failed.usage)
+            self._finish("stopped", failed.usage, failed.cost_usd)
             return
         error, usage = failed.error, failed.usage
         pause = self._pauses.plan(failed)
@@ -415,15 +423,18 @@ class Conversation:
             error_type=failed.error_type,
             retry_after=failed.retry_after,
         )
-        self._end_turn(run, usage, None, pause)
+        self._end_turn(run, None, pause, **self._count(usage, failed.cost_usd))
+
+    def _count(self, usage: Usage, cost_usd: float | None) -> dict[str, Any]:
+        """Record what a turn used, and return the session's sums."""
+        cost = self._meter.end_turn(self.session, usage, cost_usd)
+        return {
+            "usage": (self.session.usage + usage).model_dump(mode="json"),
+            "cost": cost.model_dump(mode="json") if cost else None,
+        }
 
     def _end_turn(
-        self,
-        run: LastRun,
-        usage: Usage,
-        plan: Request | None,
-        pause: Pause | None,
-        **fields: Any,
+        self, run: LastRun, plan: Request | None, pause: Pause | None, **fields: Any
     ) -> None:
         open_request = self._request_at_stop or self._delivery.first or self._requests.first
         if open_request is not None and open_request.kind == "plan":
@@ -446,7 +457,6 @@ class Conversation:
             plan,
             status,
             last_run=run.model_dump(mode="json"),
-            usage=(self.session.usage + usage).model_dump(mode="json"),
             unread=True,
             turn_mode=None,
             **fields,

@@ -24,7 +24,7 @@ from model.domain.resources import (
     Worktree,
 )
 from model.domain.turns import Turn
-from model.domain.usage import AccountLimits
+from model.domain.usage import AccountLimits, TurnUsage
 
 _NOTHING: frozenset[str] = frozenset()
 
@@ -212,6 +212,18 @@ class ModelsUpdated(Event):
     name: ClassVar[str] = "models:updated"
     numbered: ClassVar[bool] = True
     backend: str
+
+
+class UsageRecorded(Event):
+    """A turn ended and what it used is known; again when its cost was looked up."""
+
+    name: ClassVar[str] = "usage:recorded"
+    turn: TurnUsage
+
+    @property
+    def related_session_id(self) -> str | None:
+        """The session of the turn; none for a short text."""
+        return self.turn.session_id or None
 
 
 class LimitsUpdated(Event):

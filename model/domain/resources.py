@@ -159,6 +159,17 @@ class Usage(Resource):
         )
 
 
+class Cost(Resource):
+    """The cost of a session's turns so far, at list prices."""
+
+    usd: float = 0.0
+    """In dollars."""
+    is_estimated: bool = False
+    """Whether it includes turns whose cost the agent did not report."""
+    is_partial: bool = False
+    """Whether the cost of some turns is unknown, and not included."""
+
+
 class LastRun(Resource):
     """How a session's latest turn ended."""
 
@@ -292,6 +303,8 @@ class Session(Resource):
     """A plan whose run was stopped or failed; it can be approved until a newer one arrives."""
     unread: bool = False
     usage: Usage = Field(default_factory=Usage)
+    cost: Cost | None = None
+    """What its turns cost; null until the first one that used tokens has ended."""
     context_tokens: int | None = None
     """Tokens in the model's context after the last response."""
     context_window: int | None = None

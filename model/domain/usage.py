@@ -1,8 +1,38 @@
-"""Usage windows of accounts: how much of a subscription's limits is used."""
+"""What agents use: tokens and cost of turns, and the limits of accounts."""
+
+from typing import Literal
 
 from pydantic import Field
 
-from model.domain.resources import Resource
+from model.domain.resources import Resource, Usage
+
+CostSource = Literal["reported", "estimated", "unknown", "pending"]
+"""`reported` by the agent program, `estimated` from the model's price, `unknown` because its price
+is not known, `pending` until the price was looked up."""
+
+
+class TurnUsage(Resource):
+    """What one turn used, or one short text such as a commit message."""
+
+    id: str
+    session_id: str = ""
+    """Empty for a short text, which belongs to no session."""
+    worktree_id: str = ""
+    project_id: str = ""
+    purpose: str = ""
+    """The prompt of a short text, such as `commit_message`; empty for a turn."""
+    backend: str
+    account: str
+    """The agent and its provider profile; see `AccountLimits`."""
+    model: str = ""
+    """As the agent program names it; empty if it was not reported."""
+    started_at: float
+    ended_at: float
+    day: str
+    """The day on which it ended, in local time: `2026-11-27`."""
+    usage: Usage
+    cost_usd: float | None = None
+    cost_source: CostSource
 
 
 class UsageWindow(Resource):

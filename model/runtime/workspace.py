@@ -60,6 +60,7 @@ from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 from model.turns.undoing import TurnUndoer
 from model.usage.meter import UsageMeter
+from model.usage.reports import UsageReports
 from model.worktrees import ports, renaming
 from model.worktrees.branch_naming import BranchNamer
 from model.worktrees.file_search import FileSearch
@@ -130,6 +131,7 @@ class Workspace:
         self.restoring_sessions: SessionRestorer
         self.undoer: TurnUndoer
         self.usage: UsageMeter
+        self.usage_reports: UsageReports
         self.verdicts: Verdicts
         self.code_reviews: CodeReviews
         self.comparisons: Comparisons
@@ -194,8 +196,17 @@ class Workspace:
         await self.models.load()
         self._exit_stack.push_async_callback(self.models.close)
         self.prompt_agents = PromptAgents(self.store, self.models, demo=self.demo)
+        self.usage = UsageMeter(self.store)
+        await self.usage.load()
+        self.usage_reports = UsageReports(self.store, lambda backend: self.catalog.label(backend))
+        self._exit_stack.push_async_callback(self.usage.close)
         self.writer = Writer(
-            self.store, self.backends, self.models, self.prompt_agents, self._environment_of
+            self.store,
+            self.backends,
+            self.models,
+            self.prompt_agents,
+            self.usage,
+            self._environment_of,
         )
         self._exit_stack.push_async_callback(self.writer.close)
         self.naming = SessionNaming(self.store, self.writer)
@@ -235,8 +246,6 @@ class Workspace:
         handovers = HandoverWriter(self.store, self.writer, self.catalog)
         recorder = TurnRecorder(self.store)
         self.undoer = TurnUndoer(self.store, recorder)
-        self.usage = UsageMeter(self.store)
-        await self.usage.limits.load()
         self.chats = Chats(
             self.store,
             self.backends,

@@ -21,10 +21,16 @@ from model.base.paths import PRIVATE_FILE, file_error
 from model.store.backups import keep_copy, list_backups, read_commit_count, read_file_commit_count
 from model.store.commit_marker import CommitMarker
 from model.store.queries import DatabaseReader, SavedState
-from model.store.rows import Statement
 from model.store.salvage import rescue
-from model.store.schema import REBUILD_SEARCH_INDEX, check_integrity, migrate, rebuild_search_index
+from model.store.schema import (
+    REBUILD_SEARCH_INDEX,
+    check_integrity,
+    migrate,
+    rebuild_missing_sums,
+    rebuild_search_index,
+)
 from model.store.sqlite_errors import decode_errors_as_damage, disk_error, is_damage, is_full
+from model.store.usage_rows import Statement
 
 _CACHE: Final = "PRAGMA cache_size=-512"
 """KiB of pages that a connection caches. The check at startup would fill four times as much with
@@ -219,6 +225,7 @@ def _check_and_migrate(path: Path, marker: CommitMarker) -> str | None:
             connection.execute("SELECT rowid FROM words LIMIT 1").fetchall()
         except sqlite3.DatabaseError:
             rebuild_search_index(connection)
+        rebuild_missing_sums(connection)
         written, expected = read_commit_count(connection), marker.read()
         (documents,) = connection.execute("SELECT count(*) FROM documents").fetchone()
     if written >= expected:

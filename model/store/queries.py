@@ -15,8 +15,9 @@ from model.domain.resources import Message, MessagePage, Project, Resource, Sess
 from model.domain.turns import Turn
 from model.domain.usage import AccountLimits
 from model.store.damaged_rows import add_missing_parents, read_message, read_resource, to_text
-from model.store.rows import IS_KEPT, Statement, document_row, turn_range
+from model.store.rows import IS_KEPT, document_row, turn_range
 from model.store.sqlite_errors import damage_error, is_damage
+from model.store.usage_rows import Statement
 
 R = TypeVar("R", bound=Resource)
 
@@ -106,7 +107,7 @@ class DatabaseReader:
             (session_id, limit, offset),
         )
         query = "SELECT count(*) FROM messages WHERE session_id = ? AND position IS NOT NULL"
-        [(total,)] = await self._rows(query, (session_id,), "this conversation cannot be read")
+        [(total,)] = await self.rows(query, (session_id,), "this conversation cannot be read")
         return MessagePage(messages=page[::-1], total=total)
 
     async def kept_messages(self, session_id: str, since: int, limit: int) -> list[Message]:
@@ -126,7 +127,7 @@ class DatabaseReader:
             " CASE WHEN json_valid(body) THEN json_extract(body, '$.context') IS NOT NULL END"
             " FROM messages WHERE session_id = ? AND position IS NOT NULL ORDER BY position"
         )
-        rows = await self._rows(query, (session_id,), "this conversation cannot be read")
+        rows = await self.rows(query, (session_id,), "this conversation cannot be read")
         return [OutlinedMessage(to_text(k), bool(r), bool(c)) for k, r, c in rows]
 
     async def message(self, message_id: str) -> Message | None:
@@ -159,7 +160,7 @@ class DatabaseReader:
             f" WHERE words MATCH ?1{session_filter} ORDER BY words.rowid DESC LIMIT ?3"
         )
         values = (match, json.dumps(list(session_ids or ())), limit)
-        rows = await self._rows(statement, values, "nothing can be searched")
+        rows = await self.rows(statement, values, "nothing can be searched")
         return [_make_found_message(*row) for row in rows]
 
     async def turns(self, session_id: str) -> list[Turn]:
@@ -177,7 +178,7 @@ class DatabaseReader:
             " WHERE kind = 'turn' AND id BETWEEN ? AND ?"
         )
         values = (len(session_id) + 2, *turn_range(session_id))
-        rows = await self._rows(query, values, "the turns cannot be read")
+        rows = await self.rows(query, values, "the turns cannot be read")
         return next((int(number) for (number,) in rows), 0)
 
     async def unfinished_turns(self) -> list[Turn]:
@@ -188,7 +189,7 @@ class DatabaseReader:
         """Return the last known usage windows of all accounts; damaged ones are left out."""
         query = "SELECT body FROM documents WHERE kind = 'account' ORDER BY id"
         accounts = []
-        for (body,) in await self._rows(query, (), "the usage limits cannot be read"):
+        for (body,) in await self.rows(query, (), "the usage limits cannot be read"):
             with suppress(ValidationError):
                 accounts.append(AccountLimits.model_validate_json(body))
         return accounts
@@ -198,7 +199,7 @@ class DatabaseReader:
             f"SELECT body FROM documents WHERE kind = 'turn' AND json_valid(body) AND {condition}"
         )
         turns = []
-        for (body,) in await self._rows(query, values, "the turns cannot be read"):
+        for (body,) in await self.rows(query, values, "the turns cannot be read"):
             with suppress(ValidationError):
                 turns.append(Turn.model_validate_json(body))
         return turns
@@ -207,7 +208,7 @@ class DatabaseReader:
         name = kind.__name__.lower()
         resources = []
         query = "SELECT id, body FROM documents WHERE kind = ?"
-        for key, body in await self._rows(query, (name,), f"the {name}s cannot be read"):
+        for key, body in await self.rows(query, (name,), f"the {name}s cannot be read"):
             resource, is_repaired = read_resource(kind, to_text(key), body)
             resources.append(resource)
             repaired += [(name, resource)] if is_repaired else []
@@ -224,7 +225,7 @@ class DatabaseReader:
         )
         heads: dict[str, tuple[object, object]] = {}
         blocks: dict[str, list[tuple[object, object]]] = {}
-        rows = await self._rows(query, values, "this conversation cannot be read")
+        rows = await self.rows(query, values, "this conversation cannot be read")
         for key, session_id, body, index, block in rows:
             name = to_text(key)
             heads[name] = session_id, body
@@ -235,9 +236,10 @@ class DatabaseReader:
             for name, (session_id, body) in heads.items()
         ]
 
-    async def _rows(
-        self, query: str, values: tuple[Any, ...], effect: str
-    ) -> Iterable[sqlite3.Row]:
+    async def rows(self, query: str, values: tuple[Any, ...], effect: str) -> Iterable[sqlite3.Row]:
+        """Return all rows of a query; its texts are bytes. If the file is damaged there, raise
+        `SpinneyError` that says the `effect`.
+        """
         try:
             # All rows in one step: an open cursor would hold the connection's snapshot, and every
             # other read meanwhile would miss what was written since.

@@ -3,13 +3,12 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from model.domain import events as e
 from model.domain.resources import Block, Message, Resource
 from model.state import State, fold_message
-
-Statement = tuple[str, tuple[Any, ...]]
+from model.store.usage_rows import Statement, usage_row
 
 INDEX_WORDS = (
     "INSERT OR REPLACE INTO words (rowid, text)"
@@ -127,6 +126,8 @@ def statements_for(event: e.Event, before: State, after: State) -> list[Statemen
             ]
         case e.TurnRecorded() | e.TurnUndone():
             return [document_row("turn", event.turn.id, event.turn)]
+        case e.UsageRecorded():
+            return [usage_row(event.turn)]
         case e.LimitsUpdated():
             return [document_row("account", event.account.id, event.account)]
         case _:

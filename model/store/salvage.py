@@ -21,6 +21,7 @@ _KEYS: Final = {
     "messages": ("id",),
     "blocks": ("message_id", "place"),
 }
+"""The keys of the tables whose rows have a `body`."""
 _HEADER: Final = 100
 """Bytes of a database file's header."""
 
@@ -28,8 +29,12 @@ _STORAGE_ORDERS: Final = {
     "documents": "kind {0}, id {0}",
     "messages": "rowid {0}",
     "blocks": "message_id {0}, place {0}",
+    "turn_usage": "rowid {0}",
 }
 """The order of a table's rows in the file: read from both ends, only the damaged part is lost."""
+
+_NEWEST_TABLE: Final = "turn_usage"
+"""A file of an older version does not have it, and nothing of it is missing then."""
 
 _ORPHANS: Final = (
     "INSERT OR IGNORE INTO documents SELECT DISTINCT 'session', session_id, '' FROM messages"
@@ -40,6 +45,7 @@ _STILL_REFERENCED: Final = {
     "documents": "",
     "messages": " WHERE session_id IN (SELECT id FROM main.documents WHERE kind = 'session')",
     "blocks": " WHERE message_id IN (SELECT id FROM main.messages)",
+    "turn_usage": "",  # what deleted sessions used stays
 }
 """Selects the rows of a backup whose parent still exists: what was deleted since stays deleted."""
 
@@ -114,9 +120,8 @@ def _copy_table(path: Path, target: sqlite3.Connection, table: str) -> bool:
     columns = ", ".join(COLUMNS[table])
     marks = ", ".join("?" * len(COLUMNS[table]))
     for order in ("ASC", "DESC"):
-        rows = _read_rows(
-            path, f"SELECT {columns} FROM {table} ORDER BY {_STORAGE_ORDERS[table]}", order
-        )
+        query = f"SELECT {columns} FROM {table} ORDER BY {_STORAGE_ORDERS[table]}"
+        rows = _read_rows(path, table, query, order)
         target.execute("BEGIN")
         try:
             for row in rows:
@@ -149,12 +154,20 @@ class _UnreadableError(Exception):
     """The rest of a table cannot be read."""
 
 
-def _read_rows(path: Path, query: str, order: str) -> Iterator[tuple[object, ...]]:
+def _has_table(connection: sqlite3.Connection, schema: str, table: str) -> bool:
+    query = f"SELECT count(*) FROM {schema}.sqlite_master WHERE name = ?"
+    (number,) = connection.execute(query, (table,)).fetchone()
+    return bool(number)
+
+
+def _read_rows(path: Path, table: str, query: str, order: str) -> Iterator[tuple[object, ...]]:
     try:
         address = f"{path.absolute().as_uri()}?mode=ro"
         with decode_errors_as_damage(), closing(sqlite3.connect(address, uri=True)) as source:
             source.text_factory = bytes
             source.execute("PRAGMA writable_schema=ON")  # A damaged table must not hide others.
+            if table == _NEWEST_TABLE and not _has_table(source, "main", table):
+                return
             for row in source.execute(query.format(order)):
                 yield tuple(to_text(cell) if isinstance(cell, bytes) else cell for cell in row)
     except sqlite3.DatabaseError as error:
@@ -192,12 +205,14 @@ def _fill_from(target: sqlite3.Connection, backup: Backup, *, restores_missing: 
                 f"UPDATE {table} SET body = old.body FROM backup.{table} AS old WHERE {same_key}"
                 f" AND NOT json_valid({table}.body) AND json_valid(old.body)"
             )
-            if restores_missing:
-                columns = ", ".join(COLUMNS[table])
-                target.execute(
-                    f"INSERT OR IGNORE INTO {table} ({columns})"
-                    f" SELECT {columns} FROM backup.{table}{_STILL_REFERENCED[table]}"
-                )
+        for table in COLUMNS if restores_missing else ():
+            if not _has_table(target, "backup", table):
+                continue  # written by an older version
+            columns = ", ".join(COLUMNS[table])
+            target.execute(
+                f"INSERT OR IGNORE INTO {table} ({columns})"
+                f" SELECT {columns} FROM backup.{table}{_STILL_REFERENCED[table]}"
+            )
         target.execute("COMMIT")
         return target.total_changes > before
     except BaseException:

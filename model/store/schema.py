@@ -2,14 +2,16 @@
 
 import sqlite3
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.store.backups import copy_to_backups
 from model.store.rows import INDEX_WORDS
+from model.store.usage_rows import REBUILD_DAILY_USAGE, TURN_COLUMNS, USAGE_TABLES
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 _MAX_VERSION: Final = 1000
 """An upper limit for version numbers; a damaged file may contain any number."""
@@ -32,6 +34,7 @@ _MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         " BEGIN DELETE FROM words WHERE rowid = old.rowid; END",
         INDEX_WORDS.format(which=""),
     ),
+    USAGE_TABLES,
 )
 """The statements that upgrade from each version to the next; running a step twice is harmless. A
 queued message has no position.
@@ -54,6 +57,7 @@ COLUMNS: Final = {
     "documents": ("kind", "id", "body"),
     "messages": ("id", "session_id", "position", "body"),
     "blocks": ("message_id", "place", "body"),
+    "turn_usage": TURN_COLUMNS,
 }
 """The tables that hold data; everything else in the file is derived from them."""
 
@@ -102,9 +106,21 @@ def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
 
 def rebuild_search_index(connection: sqlite3.Connection) -> None:
     """Rebuild the full-text index from the messages."""
+    _run(connection, REBUILD_SEARCH_INDEX)
+
+
+def rebuild_missing_sums(connection: sqlite3.Connection) -> None:
+    """Rebuild the sums of what turns used if they cannot be read; nothing is lost with them."""
+    try:
+        connection.execute("SELECT turns FROM daily_usage LIMIT 1").fetchall()
+    except sqlite3.DatabaseError:
+        _run(connection, REBUILD_DAILY_USAGE)
+
+
+def _run(connection: sqlite3.Connection, statements: Iterable[str]) -> None:
     with connection:
         connection.execute("BEGIN IMMEDIATE")
-        for statement in REBUILD_SEARCH_INDEX:
+        for statement in statements:
             connection.execute(statement)
 
 

@@ -27,10 +27,11 @@ from model.domain.events import (
     ToolUsed,
     TurnRecorded,
     TurnUndone,
+    UsageRecorded,
 )
 from model.domain.resources import Message, MessagePage
 from model.domain.turns import Turn
-from model.domain.usage import AccountLimits
+from model.domain.usage import AccountLimits, TurnUsage
 from model.state import State, apply, rebase
 from model.store.bus import EventBus
 from model.store.database import Database
@@ -38,12 +39,19 @@ from model.store.queries import DatabaseReader, FoundMessage, OutlinedMessage
 from model.store.rows import (
     CopiedMessages,
     DocumentKey,
-    Statement,
     block_row,
     changed_documents,
     document_rows,
     statements_for,
 )
+from model.store.usage_queries import (
+    TurnCondition,
+    UsageSelection,
+    UsageSum,
+    read_turn_usage,
+    read_usage,
+)
+from model.store.usage_rows import Statement
 
 Change = Event | Callable[[State], Iterable[Event]]
 """An event, or a function that inspects the newest state and returns events or raises."""
@@ -135,6 +143,16 @@ class Store:
         async with self._flushed_reader() as database:
             return await database.account_limits()
 
+    async def usage(self, selection: UsageSelection) -> list[UsageSum]:
+        """Return what turns used, summed as `selection` says."""
+        async with self._flushed_reader() as database:
+            return await read_usage(database, selection)
+
+    async def turn_usage(self, condition: TurnCondition, limit: int) -> list[TurnUsage]:
+        """Return the newest turns that meet a condition, the newest first."""
+        async with self._flushed_reader() as database:
+            return await read_turn_usage(database, condition, limit)
+
     async def search(
         self, query: str, session_ids: Sequence[str] | None, limit: int
     ) -> list[FoundMessage]:
@@ -218,6 +236,7 @@ class Store:
                 | TurnRecorded()
                 | TurnUndone()
                 | LimitsUpdated()
+                | UsageRecorded()
             ):
                 self._unsaved += statements_for(event, before, self.state)
                 self._wake.set()

@@ -1,18 +1,72 @@
-"""Notes what agents report about their use. Belongs to the core's event loop."""
+"""Notes what agents report about their use. Belongs to the core's event loop.
 
-from model.domain.resources import Session
-from model.domain.usage import UsageWindow
+Nothing of a turn stays in memory: its row is written in the transaction of its end, and sums are
+queries.
+"""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable
+from typing import Final
+
+from model.base.text import clean_line
+from model.domain.events import SessionUpdated, UsageRecorded
+from model.domain.resources import Cost, Session, Usage, Worktree
+from model.domain.usage import CostSource, TurnUsage, UsageWindow
 from model.store.store import Store
+from model.store.usage_queries import TurnCondition
 from model.usage.accounts import account_of
+from model.usage.days import day_of
 from model.usage.limits import KnownLimits
+from model.usage.prices import Price, PriceLookup, look_up_prices
+
+LOOKUP_DELAY: Final = 2.0
+"""Seconds until unknown prices are looked up, together with those of turns that end meanwhile."""
+
+_MAX_MODEL: Final = 200
+"""Characters of a model's name."""
+_MAX_PENDING: Final = 1000
+"""Turns of an earlier run whose costs are looked up at start."""
 
 
 class UsageMeter:
-    """Where conversations report what their agents used."""
+    """Where conversations and writers report what their agents used."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self,
+        store: Store,
+        look_up: PriceLookup = look_up_prices,
+        now: Callable[[], float] = time.time,
+        delay: float = LOOKUP_DELAY,
+    ) -> None:
         self._store = store
-        self.limits = KnownLimits(store)
+        self._look_up = look_up
+        self._now = now
+        self._delay = delay
+        self.limits = KnownLimits(store, now)
+        self._started: dict[str, float] = {}
+        """When the running turns began, by session."""
+        self._prices: dict[str, Price | None] = {}
+        """Of the models that were looked up; `None` if the price is unknown."""
+        self._pending: list[TurnUsage] = []
+        """Turns whose price is being looked up."""
+        self._pricing: asyncio.Task[None] | None = None
+
+    async def load(self) -> None:
+        """Read what was known when Spinney ended, and look up prices that were not found then."""
+        await self.limits.load()
+        condition = TurnCondition(is_pending=True)
+        for turn in await self._store.turn_usage(condition, _MAX_PENDING):
+            self._price_later(turn)
+
+    async def close(self) -> None:
+        """Stop looking up prices; the next start does it."""
+        if self._pricing is not None:
+            self._pricing.cancel()
+            await asyncio.gather(self._pricing, return_exceptions=True)
+
+    # Limits ------------------------------------------------------------------------------------
 
     def note_limits(self, session: Session, windows: tuple[UsageWindow, ...]) -> None:
         """Note the usage windows of the session's account."""
@@ -21,3 +75,141 @@ class UsageMeter:
     def limits_of(self, account: str) -> tuple[UsageWindow, ...]:
         """Return the last known usage windows of an account (see `account_of`)."""
         return self.limits.windows_of(account)
+
+    # Turns -------------------------------------------------------------------------------------
+
+    def begin_turn(self, session_id: str) -> None:
+        """Note that a turn begins now."""
+        self._started[session_id] = self._now()
+
+    def end_turn(self, session: Session, usage: Usage, cost_usd: float | None) -> Cost | None:
+        """Record what a turn used, and return the session's new cost, for its caller to record.
+
+        `cost_usd` is the cost as the agent reported it.
+        """
+        started = self._started.pop(session.id, None)
+        if not usage.total and not cost_usd:
+            return session.cost
+        worktree = self._store.state.worktrees.get(session.worktree_id)
+        turn = self._make_row(
+            session_id=session.id,
+            worktree=worktree,
+            backend=session.backend,
+            account=account_of(self._store.state, session),
+            model=session.answering_model or session.model,
+            started_at=started,
+            usage=usage,
+            cost_usd=cost_usd,
+        )
+        self._record(turn)
+        return session.cost if turn.cost_source == "pending" else add_cost(session.cost, turn)
+
+    def note_text(
+        self,
+        worktree: Worktree,
+        purpose: str,
+        backend: str,
+        account: str,
+        model: str,
+        started_at: float,
+        usage: Usage,
+        cost_usd: float | None,
+    ) -> None:
+        """Record what a short text used, such as a commit message."""
+        if usage.total or cost_usd:
+            turn = self._make_row(
+                purpose=purpose,
+                worktree=worktree,
+                backend=backend,
+                account=account,
+                model=model,
+                started_at=started_at,
+                usage=usage,
+                cost_usd=cost_usd,
+            )
+            self._record(turn)
+
+    def _make_row(
+        self,
+        *,
+        worktree: Worktree | None,
+        backend: str,
+        account: str,
+        model: str,
+        started_at: float | None,
+        usage: Usage,
+        cost_usd: float | None,
+        session_id: str = "",
+        purpose: str = "",
+    ) -> TurnUsage:
+        now, name = self._now(), clean_line(model)[:_MAX_MODEL]
+        cost, source = self._find_cost(name, usage, cost_usd)
+        return TurnUsage(
+            id=str(uuid.uuid4()),
+            session_id=session_id,
+            worktree_id=worktree.id if worktree else "",
+            project_id=worktree.project_id if worktree else "",
+            purpose=purpose,
+            backend=backend,
+            account=account,
+            model=name,
+            started_at=now if started_at is None else min(started_at, now),
+            ended_at=now,
+            day=day_of(now),
+            usage=usage,
+            cost_usd=cost,
+            cost_source=source,
+        )
+
+    def _find_cost(
+        self, model: str, usage: Usage, reported: float | None
+    ) -> tuple[float | None, CostSource]:
+        if reported is not None:
+            return reported, "reported"
+        if not model:
+            return None, "unknown"
+        if model not in self._prices:
+            return None, "pending"
+        price = self._prices[model]
+        return (None, "unknown") if price is None else (price.estimate(usage), "estimated")
+
+    def _record(self, turn: TurnUsage) -> None:
+        self._store.record(UsageRecorded(turn=turn))
+        if turn.cost_source == "pending":
+            self._price_later(turn)
+
+    # Prices ------------------------------------------------------------------------------------
+
+    def _price_later(self, turn: TurnUsage) -> None:
+        self._pending.append(turn)
+        if self._pricing is None or self._pricing.done():
+            self._pricing = asyncio.create_task(self._price())
+
+    async def _price(self) -> None:
+        while self._pending:
+            await asyncio.sleep(self._delay)
+            pending, self._pending = self._pending, []
+            models = {turn.model for turn in pending} - set(self._prices)
+            if models:
+                self._prices |= await self._look_up(models)
+            for turn in pending:
+                self._record_price(turn)
+
+    def _record_price(self, turn: TurnUsage) -> None:
+        cost, source = self._find_cost(turn.model, turn.usage, None)
+        priced = turn.model_copy(update={"cost_usd": cost, "cost_source": source})
+        self._store.record(UsageRecorded(turn=priced))
+        session = self._store.state.sessions.get(turn.session_id)
+        if session is not None:
+            updates = {"cost": add_cost(session.cost, priced).model_dump()}
+            self._store.record(SessionUpdated(session_id=session.id, updates=updates))
+
+
+def add_cost(cost: Cost | None, turn: TurnUsage) -> Cost:
+    """Return a session's cost with that of a turn."""
+    old = cost or Cost()
+    return Cost(
+        usd=old.usd + (turn.cost_usd or 0.0),
+        is_estimated=old.is_estimated or turn.cost_source == "estimated",
+        is_partial=old.is_partial or turn.cost_usd is None,
+    )

@@ -9,8 +9,10 @@ gets no tools, and its program is stopped as soon as it has answered. Every fail
 import asyncio
 import logging
 import re
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -23,6 +25,8 @@ from model.domain.resources import Worktree
 from model.preferences import profiles
 from model.preferences.prompts import describe_place
 from model.store.store import Store
+from model.usage.accounts import make_account_id
+from model.usage.meter import UsageMeter
 from model.writing.prompt_agents import PromptAgent, PromptAgents
 from model.writing.prompts import ROLE, WritingKey, build_prompt, write_task
 
@@ -55,12 +59,14 @@ class Writer:
         backends: Mapping[str, base.Backend],
         models: ModelListCache,
         agents: PromptAgents,
+        meter: UsageMeter,
         environment_of: Callable[[Worktree], Mapping[str, str]],
     ) -> None:
         self._store = store
         self._backends = backends
         self._models = models
         self._agents = agents
+        self._meter = meter
         self._environment_of = environment_of
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -119,12 +125,20 @@ class Writer:
                 "backend_unavailable",
             )
         launch = await self._launch(chosen, worktree)
+        note = partial(
+            self._meter.note_text,
+            worktree,
+            key,
+            name,
+            make_account_id(name, chosen.profile),
+            started_at=time.time(),
+        )
         opening = asyncio.create_task(backend.open(launch))
         try:
             async with asyncio.timeout(timeout):
                 agent = await asyncio.shield(opening)
                 await agent.send(base.Prompt(text))
-                return await _read_answer(agent)
+                return await _read_answer(agent, launch.settings.model, note)
         except TimeoutError:
             label = self._models.catalog.label(name)
             raise SpinneyError(
@@ -171,11 +185,13 @@ class Writer:
         return self._agents.choose(key, self._store.state.projects.get(worktree.project_id))
 
 
-async def _read_answer(agent: base.Agent) -> str:
-    """Return the text that the agent writes in its turn."""
+async def _read_answer(agent: base.Agent, model: str, note: Callable[..., None]) -> str:
+    """Return the text that the agent writes in its turn, and note what it used."""
     blocks: dict[str, str] = {}
     async for event in agent.events():
         match event:
+            case base.ModelReported():
+                model = event.name
             case base.TextDelta(kind="text"):
                 blocks[event.block] = blocks.get(event.block, "") + event.text
             case base.TextFinal(kind="text"):
@@ -187,8 +203,10 @@ async def _read_answer(agent: base.Agent) -> str:
                     "The agent asked a question instead of writing.", "backend_error"
                 )
             case base.TurnFailed():
+                note(model=model, usage=event.usage, cost_usd=event.cost_usd)
                 raise SpinneyError(event.error, event.error_type)
             case base.TurnFinished():
+                note(model=model, usage=event.usage, cost_usd=event.cost_usd)
                 return "\n".join(blocks.values())
         if sum(map(len, blocks.values())) > _MAX_ANSWER:
             raise SpinneyError("The agent's answer is too long.", "backend_error")

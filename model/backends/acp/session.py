@@ -28,7 +28,7 @@ from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.backends.pending import PendingRequests
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
-from model.base.errors import SpinneyError
+from model.base.errors import ErrorType, SpinneyError
 from model.domain.resources import AgentCommand, Usage
 
 START_TIMEOUT: Final = 60.0
@@ -67,7 +67,7 @@ class AcpSession:
         """Prepended to the conversation's first message."""
         self._commands: tuple[AgentCommand, ...] = ()
         self._id = ""
-        self._stream = AcpStream(launch.worktree)
+        self._stream = AcpStream(launch.worktree, is_new=launch.resume_token is None)
         self._choices = AgentSettings(row.modes)
         self._prompt_number: int | None = None
         self._follow_ups: list[Prompt] = []
@@ -284,14 +284,13 @@ class AcpSession:
             message, kind = errors.describe_error(label, response["error"], methods)
             # Without a word of the agent, nothing says that it kept the message.
             limit = errors.find_limit(message, kind)
-            failed = base.TurnFailed(message, kind, self._usage, limit=limit, has_message=False)
-            await self._link.emit(failed)
+            await self._fail(message, kind, limit, has_message=False)
         elif self._follow_ups:
             prompts, self._follow_ups = self._follow_ups, []
             self._follow_up_task = asyncio.create_task(self._send_follow_ups(prompts))
         elif reason == "refusal":
             message = f"{self._row.label} refused to continue. Change the message."
-            await self._link.emit(base.TurnFailed(message, "invalid_request", self._usage))
+            await self._fail(message, "invalid_request")
         else:
             await self._finish(reason or "end_turn")
 
@@ -312,11 +311,30 @@ class AcpSession:
                 return
             await self._link.write(self._prompt(blocks))
         except SpinneyError as error:
-            await self._link.emit(base.TurnFailed(error.message, error.error_type, self._usage))
+            await self._fail(error.message, error.error_type)
 
     async def _finish(self, reason: str) -> None:
         tokens, window = self._stream.context_tokens, self._stream.context_window
-        await self._link.emit(base.TurnFinished(reason, self._usage, tokens, window))
+        cost = self._stream.turn_cost
+        await self._link.emit(base.TurnFinished(reason, self._usage, tokens, window, cost))
+
+    async def _fail(
+        self,
+        error: str,
+        error_type: ErrorType,
+        limit: base.Limit | None = None,
+        *,
+        has_message: bool = True,
+    ) -> None:
+        failed = base.TurnFailed(
+            error,
+            error_type,
+            self._usage,
+            limit=limit,
+            has_message=has_message,
+            cost_usd=self._stream.turn_cost,
+        )
+        await self._link.emit(failed)
 
     # Permissions -------------------------------------------------------------------------------
 

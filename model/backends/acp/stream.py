@@ -7,14 +7,15 @@ from typing import Literal
 
 from model.backends import base
 from model.backends.acp.tools import ToolCall, ToolCalls, content_text
-from model.backends.json_values import Json, as_object, as_objects, as_text
+from model.backends.json_values import Json, as_number, as_object, as_objects, as_text
 from model.domain.resources import Usage
 
 
 class AcpStream:
     """The state of a conversation's current turn."""
 
-    def __init__(self, worktree: Path) -> None:
+    def __init__(self, worktree: Path, *, is_new: bool = True) -> None:
+        """`is_new` says that the conversation begins with the process."""
         self.context_tokens: int | None = None
         self.context_window: int | None = None
         self._tools = ToolCalls(worktree)
@@ -23,12 +24,24 @@ class AcpStream:
         """Kind and message id of the text that further chunks continue."""
         self._block = ""
         self._plan = ""
+        self._total_cost: float | None = 0.0 if is_new else None
+        """In dollars, of the whole conversation, as last reported."""
+        self._cost_before: float | None = None
+
+    @property
+    def turn_cost(self) -> float | None:
+        """The turn's cost in dollars; `None` if the agent did not report it."""
+        if self._total_cost is None or self._cost_before is None:
+            return None
+        cost = self._total_cost - self._cost_before
+        return cost if cost > 0 else None
 
     def begin_turn(self) -> None:
         """Start a new turn."""
         self._tools.clear()
         self._open = None
         self._plan = f"plan {next(self._numbers)}"
+        self._cost_before = self._total_cost
 
     def events(self, update: Json) -> Iterator[base.AgentEvent]:
         """Convert an update to events."""
@@ -47,6 +60,9 @@ class AcpStream:
             case "usage_update":
                 self.context_tokens = _as_count(update.get("used"))
                 self.context_window = _as_count(update.get("size"))
+                cost = as_object(update.get("cost"))
+                if cost.get("currency") == "USD":
+                    self._total_cost = as_number(cost.get("amount"))
 
     def update_call(self, update: Json) -> ToolCall:
         """Apply an update to its tool call, and return the call."""

@@ -14,6 +14,7 @@ from model.backends import base
 from model.backends.claude import commands as claude_commands
 from model.backends.claude import errors as claude_errors
 from model.backends.claude import hooks, limits, policy
+from model.backends.claude.turn_usage import TurnUsageReader, parse_usage
 from model.backends.json_values import Json, as_number, as_object, as_objects
 from model.domain.resources import AgentCommand, ExecutionMode, Usage
 
@@ -38,9 +39,19 @@ class _StreamedMessage:
 class ClaudeStream:
     """The state of the conversation, updated line by line."""
 
-    def __init__(self, mode: ExecutionMode, is_plan: Callable[[Mapping[str, Any]], bool]) -> None:
-        """`is_plan` returns whether an edit's input refers to the program's own plan file."""
+    def __init__(
+        self,
+        mode: ExecutionMode,
+        is_plan: Callable[[Mapping[str, Any]], bool],
+        *,
+        is_new: bool = True,
+    ) -> None:
+        """`is_plan` returns whether an edit's input refers to the program's own plan file.
+
+        `is_new` says that the conversation begins with the process.
+        """
         self.mode = mode
+        self._usage = TurnUsageReader(is_new=is_new)
         self._is_plan = is_plan
         self.session_id = ""
         self.last_text = ""
@@ -206,7 +217,7 @@ class ClaudeStream:
                 message = as_object(event.get("message"))
                 self._message = _StreamedMessage(str(message.get("id", "")))
                 self._unstreamed = 0
-                self._context = _usage(message.get("usage"))
+                self._context = parse_usage(message.get("usage"))
             case "content_block_start" if self._message is not None:
                 block = as_object(event.get("content_block"))
                 if block.get("type") == "tool_use" and not self._may_be_plan(block):
@@ -315,7 +326,7 @@ class ClaudeStream:
     # The end of a turn -------------------------------------------------------------------------
 
     def _end_turn(self, line: Json) -> base.TurnFinished | base.TurnFailed:
-        usage = _usage(line.get("usage"))
+        usage, cost = self._usage.read(line)
         context = self._context
         context_tokens = (
             context.input_tokens
@@ -326,17 +337,20 @@ class ClaudeStream:
         if reason.startswith("aborted"):
             # An interrupted answer reports zero tokens; those read for it are known from its start.
             return base.TurnFinished(
-                "stopped", usage if usage != Usage() else context, context_tokens or None
+                "stopped",
+                usage if usage != Usage() else context,
+                context_tokens or None,
+                cost_usd=cost if usage != Usage() else None,
             )
         if line.get("is_error") and line.get("subtype") != "error_max_turns":
-            return self._build_failure(line, usage)
+            return self._build_failure(line, usage, cost)
         stop_reason = "max_turns" if line.get("is_error") else line.get("stop_reason")
         window = self._find_context_window(line.get("modelUsage"))
         return base.TurnFinished(
-            str(stop_reason or "end_turn"), usage, context_tokens or None, window
+            str(stop_reason or "end_turn"), usage, context_tokens or None, window, cost
         )
 
-    def _build_failure(self, line: Json, usage: Usage) -> base.TurnFailed:
+    def _build_failure(self, line: Json, usage: Usage, cost: float | None) -> base.TurnFailed:
         payload = line.get("errors")
         errors = [str(error) for error in payload] if isinstance(payload, list) else []
         messages = [error for error in errors if not error.startswith("[ede_diagnostic]")]
@@ -351,6 +365,7 @@ class ClaudeStream:
             usage,
             self._retry_delay if limited else None,
             claude_errors.find_limit(self._error_code, text, status),
+            cost_usd=cost,
         )
 
     def _find_context_window(self, models: object) -> int | None:
@@ -374,8 +389,3 @@ def _result_text(content: object) -> str:
         for block in as_objects(content)
     )
     return "\n".join(parts)
-
-
-def _usage(payload: object) -> Usage:
-    counts = {name: as_object(payload).get(name) for name in Usage.model_fields}
-    return Usage(**{name: count for name, count in counts.items() if isinstance(count, int)})

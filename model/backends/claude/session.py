@@ -49,7 +49,9 @@ class ClaudeSession:
     def __init__(
         self, process: AgentProcess, launch: Launch, conversation: str, edits: Edits
     ) -> None:
-        self._stream = ClaudeStream(launch.settings.mode, edits.is_plan)
+        self._stream = ClaudeStream(
+            launch.settings.mode, edits.is_plan, is_new=launch.resume_token is None
+        )
         self._edits = edits
         self._launch = launch
         self._settings = launch.settings

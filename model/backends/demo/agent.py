@@ -24,6 +24,7 @@ if __name__ == "__main__":
 from model.backends.demo import directives, texts
 from model.backends.demo.directives import split_first_word
 from model.backends.demo.memory import CONTEXT_WINDOW, Memory
+from model.backends.demo.provider import PRICE, ProviderError, make_window
 from model.backends.demo.shell import Shell
 
 WORDS_A_SECOND: Final = 18
@@ -33,25 +34,6 @@ TICK: Final = 0.004
 """Seconds between two batches of `stream`; the wall clock determines the size of each."""
 
 INPUT_LIMIT: Final = 64 * 1024 * 1024
-
-
-class ProviderError(Exception):
-    """Fails the turn like an error of a real provider."""
-
-    def __init__(
-        self,
-        error: str,
-        error_type: str,
-        limit: str | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(error)
-        self.fields = {
-            "error": error,
-            "error_type": error_type,
-            "limit": limit,
-            "retry_after": retry_after,
-        }
 
 
 class RefusedError(Exception):
@@ -86,6 +68,7 @@ class DemoAgent:
             "markdown": self._markdown,
             "wait": self._wait,
             "recall": self._recall,
+            "used": self._report_used,
             "fail": self._fail,
             "help": self._help,
         }
@@ -141,7 +124,8 @@ class DemoAgent:
             self._shell.kill()
         usage = {"input_tokens": len(text.split()), "output_tokens": self._output_words}
         context = {"context_tokens": self._memory.words, "context_window": CONTEXT_WINDOW}
-        self._emit({**result, "usage": usage, **context, "mark": str(self._memory.count)})
+        cost = {"cost_usd": PRICE * sum(usage.values())}
+        self._emit({**result, "usage": usage, **cost, **context, "mark": str(self._memory.count)})
 
     async def _respond(self, text: str) -> None:
         if self._text_only:
@@ -229,6 +213,9 @@ class DemoAgent:
             f"- {' '.join(text.split())[:1000]}" for text in self._memory.messages[:-1]
         )
         await self._say(f"You said before:\n\n{listed}" if listed else "You said nothing before.")
+
+    async def _report_used(self, argument: str) -> None:
+        self._emit(make_window(argument))
 
     # Tools -------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
 from model.base.paths import create_private_directory, resolve_directories
 from model.domain.resources import AgentCommand, ExecutionMode, Question, Usage
+from model.domain.usage import UsageWindow
 
 PROGRAM: Final = Path(__file__).with_name("agent.py")
 
@@ -226,17 +227,22 @@ def _event(message: dict[str, Any]) -> base.AgentEvent:
             return base.RequestWithdrawn(message["request_id"])
         case "mode":
             return base.ModeChanged(message["mode"])
+        case "limits":
+            windows = (UsageWindow.model_validate(window) for window in message["windows"])
+            return base.LimitsReported(tuple(windows))
         case "finished":
             return base.TurnFinished(
                 message["stop_reason"],
                 Usage.model_validate(message["usage"]),
                 message["context_tokens"],
                 message["context_window"],
+                message["cost_usd"],
             )
         case "failed":
             usage = Usage.model_validate(message["usage"])
             kind = message.get("error_type", "backend_error")
             seconds, limit = message.get("retry_after"), message.get("limit")
-            return base.TurnFailed(message["error"], kind, usage, seconds, limit)
+            cost = message.get("cost_usd")
+            return base.TurnFailed(message["error"], kind, usage, seconds, limit, cost_usd=cost)
         case other:
             raise SpinneyError(f"The demo agent sent an unknown message: {other}", "backend_error")

@@ -19,6 +19,7 @@ I am the demo agent. I follow these directives, one per line:
 - `/demo stream N RATE` sends N pieces at RATE per second
 - `/demo markdown N` writes N KiB of Markdown
 - `/demo wait SECONDS` waits
+- `/demo used PERCENT MINUTES` reports how much of your limit is used, and when it resets
 - `/demo recall` repeats your earlier messages
 - `/demo fail KIND` fails: rate_limit [SECONDS], overloaded, network, auth, crash, hang, deaf or \
 garbage

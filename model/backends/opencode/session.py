@@ -348,17 +348,20 @@ class OpenCodeSession:
         result = self._stream.turn_result()
         if failure is None:
             context = result.context_tokens if isinstance(result, base.TurnFinished) else None
-            await self._end_turn(base.TurnFinished("stopped", result.usage, context))
+            await self._end_turn(
+                base.TurnFinished("stopped", result.usage, context, cost_usd=result.cost_usd)
+            )
         else:
-            await self._end_turn(replace(failure, usage=result.usage))
+            await self._end_turn(replace(failure, usage=result.usage, cost_usd=result.cost_usd))
 
     async def _end(self, reason: str) -> None:
         """End the conversation, because the server exited or the session was closed."""
-        usage = self._stream.turn_result().usage
+        result = self._stream.turn_result()
+        usage, cost = result.usage, result.cost_usd
         if self._channel.is_stopping:
-            await self._end_turn(base.TurnFinished("stopped", usage))
+            await self._end_turn(base.TurnFinished("stopped", usage, cost_usd=cost))
         else:
-            await self._end_turn(base.TurnFailed(reason, "backend_error", usage))
+            await self._end_turn(base.TurnFailed(reason, "backend_error", usage, cost_usd=cost))
         self._channel.end()
 
     async def _withdraw(self, request_ids: Iterable[str]) -> None:

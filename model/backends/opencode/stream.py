@@ -5,11 +5,11 @@ ignored, because the program keeps sending events for a while after a turn's end
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from model.backends import base
-from model.backends.json_values import as_object
+from model.backends.json_values import as_number, as_object
 from model.backends.opencode import errors
 from model.backends.opencode.plan_text import PlanFilter
 from model.backends.plan_markers import split_plan
@@ -164,15 +164,15 @@ class OpenCodeStream:
 
     def turn_result(self) -> base.TurnFinished | base.TurnFailed:
         """The result of the turn, once the program is idle."""
-        usage = self._usage()
+        usage, cost = self._usage(), self._cost()
         if self._error is not None and self._error.get("name") != _ABORTED:
-            failed = errors.turn_failure(self._error)
-            return base.TurnFailed(failed.error, failed.error_type, usage, failed.retry_after)
+            return replace(errors.turn_failure(self._error), usage=usage, cost_usd=cost)
         last = self._last_response()
+        context = _context_tokens(last)
         if self._error is not None:
-            return base.TurnFinished("stopped", usage, _context_tokens(last))
+            return base.TurnFinished("stopped", usage, context, cost_usd=cost)
         finish = str((last or {}).get("finish") or "stop")
-        return base.TurnFinished(_STOP_REASONS.get(finish, finish), usage, _context_tokens(last))
+        return base.TurnFinished(_STOP_REASONS.get(finish, finish), usage, context, cost_usd=cost)
 
     def interrupt_tools(self) -> Iterator[base.AgentEvent]:
         """Yield results for the tools that have none when the turn ends."""
@@ -235,6 +235,16 @@ class OpenCodeStream:
 
     def _usage(self) -> Usage:
         return sum((_usage(info.get("tokens")) for info in self._messages.values()), Usage())
+
+    def _cost(self) -> float | None:
+        """The turn's cost; unknown if a model has no price, which the program counts as free."""
+        total = 0.0
+        for info in self._messages.values():
+            cost = as_number(info.get("cost")) or 0.0
+            if cost <= 0 and _usage(info.get("tokens")).total:
+                return None
+            total += max(0.0, cost)
+        return total
 
     # Parts --------------------------------------------------------------------------------------
 

@@ -283,8 +283,13 @@ class SmallAgent:
             await self.send_update(session_id, say.update_plan(entries))
 
     async def _context(self, session_id: str, rest: str) -> None:
-        used, size = map(int, rest.split(" "))
-        update = schema.UsageUpdate(session_update="usage_update", used=used, size=size)
+        used, size, *cost = rest.split(" ")
+        update = schema.UsageUpdate(
+            session_update="usage_update",
+            used=int(used),
+            size=int(size),
+            cost=schema.Cost(amount=float(cost[0]), currency=cost[1]) if cost else None,
+        )
         await self.send_update(session_id, update)
 
     async def _other(self, session_id: str, rest: str) -> None:

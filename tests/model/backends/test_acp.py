@@ -82,6 +82,18 @@ async def test_context_usage_is_reported_if_the_agent_sends_it(open_small: Open)
     assert (finished.context_tokens, finished.context_window) == (300, 9000)
 
 
+async def test_the_cost_of_a_turn_is_what_the_conversations_sum_grew_by(open_small: Open) -> None:
+    conversation = await open_small()
+    reported = [
+        "context: 1 9 0.25 USD",
+        "context: 1 9 0.75 USD",
+        "say: nothing",
+        "context: 1 9 8 EUR",
+    ]
+    ends = [only(await conversation.turn(each), base.TurnFinished).cost_usd for each in reported]
+    assert ends == [0.25, 0.5, None, None]
+
+
 async def test_updates_of_another_conversation_are_ignored(open_small: Open) -> None:
     assert text(await (await open_small()).turn("other: not ours")) == ""
 

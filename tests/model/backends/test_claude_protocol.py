@@ -223,6 +223,42 @@ def test_a_finished_turn_reports_its_usage_and_context_size() -> None:
     )
 
 
+def test_the_tokens_and_the_cost_of_a_turn_are_those_of_all_its_models() -> None:
+    def used(tokens: int, cost: float) -> Line:
+        return {
+            "inputTokens": tokens,
+            "outputTokens": 1,
+            "cacheReadInputTokens": 2,
+            "cacheCreationInputTokens": 3,
+            "costUSD": cost,
+        }
+
+    models = {"opus": used(10, 0.5), "haiku": used(20, 0.25)}
+    finished = parse_ending(say.result(total_cost_usd=9, model_usage_since_last_result=models))
+    assert finished.cost_usd == 0.75
+    assert finished.usage == Usage(
+        input_tokens=30,
+        output_tokens=2,
+        cache_creation_input_tokens=6,
+        cache_read_input_tokens=4,
+    )
+
+
+@pytest.mark.parametrize(
+    ("is_new", "costs"), [(True, [0.25, 0.5]), (False, [None, 0.5])], ids=["new", "resumed"]
+)
+def test_an_older_program_reports_only_the_sum_of_the_cost(
+    is_new: bool, costs: list[float | None]
+) -> None:
+    stream = ClaudeStream("build", lambda _: False, is_new=is_new)
+    reported = [parse(say.result(total_cost_usd=sum_), stream=stream)[-1] for sum_ in (0.25, 0.75)]
+    assert [getattr(finished, "cost_usd", 0) for finished in reported] == costs
+
+
+def test_a_cost_of_nothing_is_unknown() -> None:
+    assert parse_ending(say.result(total_cost_usd=0)).cost_usd is None
+
+
 @pytest.mark.parametrize("reason", ["aborted_streaming", "aborted_tools"])
 def test_a_stopped_turn_is_not_an_error_and_keeps_the_streamed_text(reason: str) -> None:
     stopped = say.result(

@@ -24,6 +24,21 @@ async def test_say_streams_the_text_word_by_word(
     assert finished.stop_reason == "end_turn"
     assert (finished.usage.input_tokens, finished.usage.output_tokens) == (5, 3)
     assert (finished.context_tokens, finished.context_window) == (5, 20_000)
+    assert finished.cost_usd == pytest.approx(0.008)
+
+
+async def test_used_reports_a_window(open_demo: Open) -> None:
+    before = time.time()
+    events = await (await open_demo()).turn("/demo used 83 20")
+    [window] = only(events, base.LimitsReported).windows
+    assert (window.id, window.used, window.minutes, window.reached) == (
+        "five_hour",
+        0.83,
+        300,
+        False,
+    )
+    assert window.resets_at is not None
+    assert before + 1200 <= window.resets_at <= time.time() + 1200
 
 
 async def test_think_streams_thinking(open_demo: Open) -> None:

@@ -1,7 +1,7 @@
 """A harness for tests of conversations: a store with sessions, and puppets as their agents."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -22,6 +22,7 @@ from model.store.rows import Statement
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 from model.usage.meter import UsageMeter
+from model.usage.prices import Price
 from model.writing.writer import Writer
 from tests.patience import PATIENCE
 from tests.puppet import Puppet, PuppetBackend
@@ -73,7 +74,9 @@ class Harness:
         handovers = HandoverWriter(store, cast(Writer, self.writer), Catalog())
         backends = {"demo": backend, "backend_b": backend}
         recorder = cast(TurnRecorder, NoRecorder())
-        self.meter = UsageMeter(store)
+        self.prices: dict[str, Price | None] = {}
+        """Of models; those of others are unknown."""
+        self.meter = UsageMeter(store, self._look_up_prices, delay=0)
         self.chats = Chats(store, backends, self, self.outputs, handovers, recorder, self.meter)
         self.servers: list[str] = []
         self.directory = (1, 1)
@@ -83,6 +86,9 @@ class Harness:
 
     def resolve_settings(self, session: Session) -> base.Settings:
         return base.Settings(session.execution_mode, session.model, session.thinking_level)
+
+    async def _look_up_prices(self, models: Iterable[str]) -> dict[str, Price | None]:
+        return {model: self.prices.get(model) for model in models}
 
     async def resolve_launch(self, session: Session) -> base.Launch:
         return base.Launch(
@@ -140,6 +146,7 @@ class Harness:
 
     async def close(self) -> None:
         await self.chats.close()
+        await self.meter.close()
         await self.outputs.close()
         await self.store.close()
 

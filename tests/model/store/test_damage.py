@@ -15,10 +15,13 @@ from model.base.paths import Directories
 from model.commands.doctor import get_problems
 from model.commands.projects import remove_project
 from model.commands.sessions import delete_session, get_session
-from model.domain.resources import TextBlock, UnreadableBlock
+from model.domain.resources import TextBlock, UnreadableBlock, Usage
+from model.domain.usage import TurnUsage
 from model.runtime.workspace import Workspace
 from model.store.backups import list_kept_copies
 from model.store.database import Database
+from model.store.usage_queries import UsageSelection, read_usage
+from model.store.usage_rows import usage_row
 from tests.bench.long_session import write_messages, write_sessions
 from tests.fakes import FakeBackend
 from tests.model.git.repository import Repository
@@ -162,6 +165,8 @@ async def test_a_damaged_message_stays_in_its_session(
         ("PRAGMA user_version=1", lambda saved: len(saved.sessions) == 3),
         ("PRAGMA user_version=-7", lambda saved: len(saved.sessions) == 3),
         ("DELETE FROM words_data", lambda saved: len(saved.sessions) == 3),
+        ("DROP TABLE turn_usage", lambda saved: len(saved.sessions) == 3),
+        ("DROP TABLE daily_usage", lambda saved: len(saved.sessions) == 3),
     ],
 )
 async def test_missing_tables_rows_and_versions_lose_only_themselves(
@@ -172,10 +177,35 @@ async def test_missing_tables_rows_and_versions_lose_only_themselves(
     damage(path, harm)
     database, problem = await Database.open(path)
     assert is_right(await database.load())
-    lost = harm.startswith("DROP TABLE") and "words" not in harm
+    lost = harm.startswith("DROP TABLE") and not harm.endswith((" words", " daily_usage"))
     assert (problem is not None) == (lost or "-7" in harm)
     await database.write([("DELETE FROM messages WHERE id = 'one-000003'", ())])
     await read_all(database)
+    await database.close()
+
+
+async def test_what_turns_used_is_rescued_from_a_damaged_file_with_its_sums(
+    tmp_path: Path, whole: bytes
+) -> None:
+    path = tmp_path / "db"
+    path.write_bytes(whole)
+    turn = TurnUsage(
+        id="t", backend="b", account="b", started_at=1, ended_at=2, day="2026-11-27",
+        usage=Usage(output_tokens=7), cost_usd=0.5, cost_source="reported",
+    )  # fmt: skip
+    database, _ = await Database.open(path)
+    await database.write([usage_row(turn)])
+    await database.close()
+    damage(path, "DROP TABLE blocks")
+    database, problem = await Database.open(path)
+    assert problem is not None
+    [total] = await read_usage(database, UsageSelection())
+    assert (total.turns, total.usage, total.cost_usd) == (1, turn.usage, 0.5)
+    await database.close()
+    damage(path, "DROP TABLE daily_usage")
+    database, problem = await Database.open(path)
+    assert problem is None
+    assert await read_usage(database, UsageSelection()) == [total]
     await database.close()
 
 

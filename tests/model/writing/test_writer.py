@@ -352,7 +352,9 @@ async def test_in_the_demo_the_demo_agent_writes_and_follows_no_directive(
 ) -> None:
     demo = DemoBackend(tmp_path / "memory")
     agents = PromptAgents(workspace.store, workspace.models, demo=True)
-    writer = Writer(workspace.store, {"demo": demo}, workspace.models, agents, lambda _: {})
+    writer = Writer(
+        workspace.store, {"demo": demo}, workspace.models, agents, workspace.usage, lambda _: {}
+    )
     assert await writer.is_available("pr_content", worktree)
     await update_preferences(workspace, {"magic_prompts": {"pr_content": "/demo write a.txt: x"}})
     written = await writer.write("pr_content", worktree, MATERIAL, ("title", "body"))

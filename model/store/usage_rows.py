@@ -1,0 +1,94 @@
+"""The tables of what turns used: one row for each turn, and their sums by day."""
+
+from typing import Any, Final
+
+from model.domain.usage import TurnUsage
+
+Statement = tuple[str, tuple[Any, ...]]
+
+TURN_COLUMNS: Final = (
+    "id", "session_id", "worktree_id", "project_id", "purpose", "backend", "account", "model",
+    "started_at", "ended_at", "day", "input_tokens", "output_tokens", "cache_write_tokens",
+    "cache_read_tokens", "cost_usd", "cost_source",
+)  # fmt: skip
+
+KEYS: Final = (
+    "day", "session_id", "worktree_id", "project_id", "purpose", "backend", "account", "model"
+)  # fmt: skip
+"""What the sums of `daily_usage` are kept by."""
+
+SUMS: Final = {
+    "turns": "1",
+    "seconds": "max(0, NEW.ended_at - NEW.started_at)",
+    "input_tokens": "NEW.input_tokens",
+    "output_tokens": "NEW.output_tokens",
+    "cache_write_tokens": "NEW.cache_write_tokens",
+    "cache_read_tokens": "NEW.cache_read_tokens",
+    "cost_usd": "coalesce(NEW.cost_usd, 0)",
+    "estimated_turns": "NEW.cost_source = 'estimated'",
+    "unknown_turns": "NEW.cost_usd IS NULL",
+    "unknown_tokens": "CASE WHEN NEW.cost_usd IS NULL THEN NEW.input_tokens + NEW.output_tokens"
+    " + NEW.cache_write_tokens + NEW.cache_read_tokens ELSE 0 END",
+}
+"""The columns of `daily_usage` with what a turn adds to them."""
+
+_SAME_KEYS: Final = " AND ".join(f"{key} = NEW.{key}" for key in KEYS)
+
+USAGE_TABLES: Final = (
+    "CREATE TABLE IF NOT EXISTS turn_usage (id TEXT PRIMARY KEY, session_id TEXT NOT NULL,"
+    " worktree_id TEXT NOT NULL, project_id TEXT NOT NULL, purpose TEXT NOT NULL,"
+    " backend TEXT NOT NULL, account TEXT NOT NULL, model TEXT NOT NULL, started_at REAL NOT NULL,"
+    " ended_at REAL NOT NULL, day TEXT NOT NULL, input_tokens INTEGER NOT NULL,"
+    " output_tokens INTEGER NOT NULL, cache_write_tokens INTEGER NOT NULL,"
+    " cache_read_tokens INTEGER NOT NULL, cost_usd REAL, cost_source TEXT NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS turn_usage_by_session ON turn_usage (session_id, ended_at)",
+    "CREATE INDEX IF NOT EXISTS turn_usage_pending ON turn_usage (ended_at)"
+    " WHERE cost_source = 'pending'",
+    f"CREATE TABLE IF NOT EXISTS daily_usage ({', '.join(f'{key} TEXT NOT NULL' for key in KEYS)},"
+    f" {', '.join(f'{name} NUMERIC NOT NULL' for name in SUMS)}, PRIMARY KEY ({', '.join(KEYS)}))"
+    " WITHOUT ROWID",
+    # A sum over all turns takes half a second for 100,000; over the sums of days it takes 10 ms.
+    "CREATE TRIGGER IF NOT EXISTS usage_added AFTER INSERT ON turn_usage BEGIN"
+    f" INSERT INTO daily_usage ({', '.join([*KEYS, *SUMS])})"
+    f" VALUES ({', '.join([*(f'NEW.{key}' for key in KEYS), *SUMS.values()])})"
+    f" ON CONFLICT ({', '.join(KEYS)}) DO UPDATE SET"
+    f" {', '.join(f'{name} = {name} + excluded.{name}' for name in SUMS)}; END",
+    # Only the cost of a turn becomes known later.
+    "CREATE TRIGGER IF NOT EXISTS usage_priced AFTER UPDATE OF cost_usd, cost_source ON turn_usage"
+    " BEGIN UPDATE daily_usage SET "
+    + ", ".join(
+        f"{name} = {name} + ({SUMS[name]}) - ({SUMS[name].replace('NEW.', 'OLD.')})"
+        for name in ("cost_usd", "estimated_turns", "unknown_turns", "unknown_tokens")
+    )
+    + f" WHERE {_SAME_KEYS}; END",
+)
+"""The statements that create the tables."""
+
+REBUILD_DAILY_USAGE: Final = (
+    "DROP TRIGGER IF EXISTS usage_added",
+    "DROP TRIGGER IF EXISTS usage_priced",
+    "DROP TABLE IF EXISTS daily_usage",
+    *USAGE_TABLES,
+    f"INSERT INTO daily_usage ({', '.join([*KEYS, *SUMS])}) SELECT {', '.join(KEYS)},"
+    f" {', '.join(f'sum({each})' for each in SUMS.values())} FROM turn_usage AS NEW"
+    f" GROUP BY {', '.join(KEYS)}",
+)
+"""Rebuilds the sums from the turns."""
+
+_PUT_TURN: Final = (
+    f"INSERT INTO turn_usage ({', '.join(TURN_COLUMNS)})"
+    f" VALUES ({', '.join('?' * len(TURN_COLUMNS))}) ON CONFLICT (id)"
+    " DO UPDATE SET cost_usd = excluded.cost_usd, cost_source = excluded.cost_source"
+)
+
+
+def usage_row(turn: TurnUsage) -> Statement:
+    """Return the statement that saves what a turn used, or the cost of one that is saved."""
+    usage = turn.usage
+    values = (
+        turn.id, turn.session_id, turn.worktree_id, turn.project_id, turn.purpose, turn.backend,
+        turn.account, turn.model, turn.started_at, turn.ended_at, turn.day, usage.input_tokens,
+        usage.output_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens,
+        turn.cost_usd, turn.cost_source,
+    )  # fmt: skip
+    return _PUT_TURN, values
