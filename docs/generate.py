@@ -283,7 +283,7 @@ def _lite() -> Iterator[str]:
 def _paths() -> Iterator[tuple[str, str, tuple[str, ...], str]]:
     nothing = cast("Any", None)  # The table of paths is read, and no request served.
     operations = {(operation.method, operation.path) for operation in OPERATIONS}
-    for route in HttpApi(nothing, nothing, "", nothing).routes():
+    for route in HttpApi(nothing, nothing, "", nothing, nothing, nothing).routes():
         if (route.method, route.path) not in operations:
             yield route.method, route.path, (), inspect.getdoc(route.handler) or ""
     yield "GET", "/ws", ("token", "since"), inspect.getdoc(WebSockets.serve) or ""

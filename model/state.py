@@ -150,6 +150,7 @@ def apply(state: State, event: e.Event) -> State:
         case (
             e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted() | e.ModelsUpdated()
             | e.TurnRecorded() | e.TurnUndone() | e.LimitsUpdated() | e.UsageRecorded()
+            | e.GuestLinksUpdated() | e.GuestActed()
         ):  # fmt: skip
             return state
         case e.MessagesRewound():

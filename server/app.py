@@ -14,14 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aiohttp import WSCloseCode, web
 
+from model.access.links import Guest
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
+from model.commands.dispatch import run
 from model.commands.server import regenerate_http_token, status_when_stopped
 from model.domain.events import TaskCompleted
 from server.auth import Authenticator
 from server.connection_limiter import ConnectionLimiter, ProtocolFactory
 from server.fonts import font_files
 from server.guesses import GuessLimiter
+from server.guest_sockets import GuestSockets
+from server.guest_worlds import GuestWorlds, guest_of
 from server.http_api import HttpApi
 from server.limits import Limits
 from server.listening import open_listener_with_retries
@@ -52,6 +56,7 @@ class _Running:
     """Creates the protocol of each new connection."""
     limiter: ConnectionLimiter
     sockets: WebSockets
+    guests: GuestSockets
     base_url: str
 
 
@@ -81,7 +86,8 @@ class Server:
         self._workspace = workspace
         self._unsafe_no_token = unsafe_no_token
         self._limits = limits or Limits()
-        self._authenticator = Authenticator(self._token)
+        find_guest = None if self.is_local else self._find_guest
+        self._authenticator = Authenticator(self._token, find_guest)
         self._applied: ServerSettings | None = None
         """The settings that were applied last."""
         self._run_id = secrets.token_hex(8)
@@ -102,7 +108,7 @@ class Server:
             "port": self._authenticator.port,
             "localhost_only": self._authenticator.localhost_only,
             "token_required": self._authenticator.token_required,
-            "clients": len(running.sockets),
+            "clients": len(running.sockets) + len(running.guests),
         }
 
     async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
@@ -133,6 +139,7 @@ class Server:
             running.listener.close()
             running.limiter.stop()
             await running.sockets.stop()
+            await running.guests.stop()
             await running.runner.cleanup()
             await self._remove_address_file()
 
@@ -143,15 +150,24 @@ class Server:
         auth.localhost_only, auth.token_required = localhost_only, token_required
         self._applied = self._read_settings()
         limits, static = self._limits, await asyncio.to_thread(self._read_files)
-        sockets = WebSockets(self._workspace, limits, self._run_id, is_local=self.is_local)
+        workspace, worlds = self._workspace, GuestWorlds(self._workspace, self._run_id)
+        sockets = WebSockets(
+            workspace.bus,
+            lambda: workspace.store.state,
+            limits,
+            self._run_id,
+            is_local=self.is_local,
+        )
+        guests = GuestSockets(worlds, limits)
         limiter = ConnectionLimiter(limits)
         middleware = Middleware(auth, limiter)
         app = web.Application(middlewares=[middleware.handler], client_max_size=limits.body_size)
         app.on_response_prepare.append(add_headers)
-        app.add_routes(HttpApi(self._workspace, auth, self._run_id, limits).routes())
-        app.add_routes([web.get("/ws", sockets.serve)])
         guesses = GuessLimiter()
-        app.add_routes(Lite(self._workspace, auth, limits, static.version, guesses).routes())
+        api = HttpApi(workspace, auth, self._run_id, limits, worlds, guesses)
+        app.add_routes(api.routes())
+        app.add_routes([web.get("/ws", partial(_serve_socket, workspace, sockets, guests))])
+        app.add_routes(Lite(workspace, auth, limits, static.version, guesses).routes())
         app.add_routes([web.get("/theme.css", theme_css), web.get("/{path:.*}", static.serve)])
         runner = web.AppRunner(app, handle_signals=False, shutdown_timeout=limits.shutdown / 2)
         await runner.setup()
@@ -159,7 +175,7 @@ class Server:
         guard = limiter.guard(partial(HttpProtocol, runner.server, limits))
         listener = await _start_accepting(listener_socket, guard)
         base_url = _base_url(auth)
-        self._running = _Running(runner, listener, guard, limiter, sockets, base_url)
+        self._running = _Running(runner, listener, guard, limiter, sockets, guests, base_url)
         self._unsubscribe = self._workspace.bus.listen(self._check_preferences)
         _log.info("listening at %s", base_url)
 
@@ -174,6 +190,9 @@ class Server:
                 "run programs as you.",
                 "forbidden",
             )
+
+    def _find_guest(self, token: str) -> Guest:
+        return self._workspace.grants.links.identify(token)
 
     def _token(self) -> str | None:
         return self._workspace.store.state.preferences.http_server_token
@@ -210,6 +229,7 @@ class Server:
                 await self._running.sockets.close(_ACCESS_REVOKED, "The token changed.")
             elif auth.localhost_only > was_local or auth.token_required > was_required:
                 await self._running.sockets.close(_ACCESS_REVOKED, "Access was restricted.")
+                await self._running.guests.close(_ACCESS_REVOKED, "Access was restricted.")
                 if auth.localhost_only:
                     self._running.limiter.close_remote()
 
@@ -277,6 +297,15 @@ class Server:
     async def _remove_address_file(self) -> None:
         with suppress(OSError):
             await asyncio.to_thread(self._workspace.directories.server.unlink, missing_ok=True)
+
+
+async def _serve_socket(
+    workspace: "Workspace", sockets: WebSockets, guests: GuestSockets, request: web.Request
+) -> web.WebSocketResponse:
+    guest = guest_of(request)
+    if guest is not None:
+        return await guests.serve(request, guest)
+    return await sockets.serve(request, partial(run, workspace))
 
 
 def _interface(localhost_only: bool) -> str:

@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from model.access.links import Guest
+from model.access.tokens import DEVICE, is_token
 from model.base.errors import SpinneyError
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9.-]{1,255})(?::(?P<port>\d{1,5}))?")
@@ -42,8 +44,12 @@ class Credentials:
 class Authenticator:
     """Authenticates requests with the current token."""
 
-    def __init__(self, token: Callable[[], str | None]) -> None:
+    def __init__(
+        self, token: Callable[[], str | None], find_guest: Callable[[str], Guest] | None = None
+    ) -> None:
+        """`find_guest` returns the guest with a token, or raises; `None` if there are no guests."""
         self._token = token
+        self._find_guest = find_guest
         self.port = 0
         self.token_required = True
         self.localhost_only = True
@@ -52,17 +58,31 @@ class Authenticator:
     def has_token(self, credentials: Credentials) -> bool:
         """Whether the request has the valid token; an empty token is never valid."""
         expected = (self._token() or "").encode("utf-8", "surrogatepass")
-        scheme, _, bearer = credentials.authorization.partition(" ")
-        given = bearer.strip() if scheme.lower() == "bearer" else credentials.query_token
+        given = _given_token(credentials)
         # Bytes: `compare_digest` raises TypeError on text that is not ASCII.
         matches = hmac.compare_digest(given.encode("utf-8", "surrogatepass"), expected)
         return matches and bool(expected)
 
+    def identify(self, credentials: Credentials) -> Guest | None:
+        """The guest who sends a request, `None` for the owner. Raises `SpinneyError` for others.
+
+        A guest's token counts before anything else, so that a guest is one also where no token is
+        required, and one whose access has ended is refused there, too.
+        """
+        token = _given_token(credentials)
+        if self._find_guest is not None and is_token(token, DEVICE):
+            self.check_host(credentials)
+            return self._find_guest(token)
+        self.check(credentials)
+        return None
+
     def check(self, credentials: Credentials) -> None:
-        """Raise `SpinneyError` unless the request is authenticated."""
+        """Raise `SpinneyError` unless the request is the owner's."""
         if self.has_token(credentials):
             return
         self.check_host(credentials)
+        if is_token(_given_token(credentials), DEVICE):
+            raise SpinneyError("This is not open to guests.", "authentication_error")
         if self.token_required:
             raise SpinneyError("A valid token is required.", "authentication_error")
         if not (self._has_local_host(credentials) and self._has_local_origin(credentials)):
@@ -134,6 +154,11 @@ class Authenticator:
         if address.is_loopback:
             return True
         return not self.localhost_only and str(address) == local_address
+
+
+def _given_token(credentials: Credentials) -> str:
+    scheme, _, bearer = credentials.authorization.partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" else credentials.query_token
 
 
 def _parse_host(host: str) -> tuple[str, int | None] | None:

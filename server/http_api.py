@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import ClientError, web
 from aiohttp.typedefs import Handler
 
+from model.access.shapes import show_upload
 from model.api import raw_logs, sessions
 from model.api.command import Command, snake_case
 from model.base.errors import HTTP_STATUS, SpinneyError
@@ -18,8 +19,11 @@ from model.base.text import clean_line
 from model.chat.lookup import session_in
 from model.client.snapshot import build_snapshot
 from model.commands.dispatch import run
+from model.state import State
 from server.auth import Authenticator, Credentials
 from server.avatars import PICTURE_HEADERS, Avatars
+from server.guesses import GuessLimiter
+from server.guest_worlds import GuestWorlds, describe_guest, guest_of
 from server.limits import Limits
 from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
@@ -107,16 +111,28 @@ OPERATIONS = (
 )
 
 
+COMMAND_PATHS = frozenset((operation.method, operation.path) for operation in OPERATIONS)
+"""Methods and paths that stand for a command."""
+
+
 class HttpApi:
     """Everything under `/api`, `/healthz` and `/readyz`."""
 
     def __init__(
-        self, workspace: "Workspace", authenticator: Authenticator, run_id: str, limits: Limits
+        self,
+        workspace: "Workspace",
+        authenticator: Authenticator,
+        run_id: str,
+        limits: Limits,
+        worlds: GuestWorlds,
+        guesses: GuessLimiter,
     ) -> None:
         self._workspace = workspace
         self._authenticator = authenticator
         self._run_id = run_id
         self._limits = limits
+        self._worlds = worlds
+        self._guesses = guesses
 
     def routes(self) -> list[web.RouteDef]:
         """All routes."""
@@ -124,6 +140,7 @@ class HttpApi:
             web.get("/healthz", self._health),
             web.get("/readyz", self._ready),
             web.get("/api/auth", self._auth),
+            web.post("/api/guest", self._open_guest_link),
             web.get("/api/init", self._init),
             web.get("/api/projects/{project_id}/avatar", Avatars(self._workspace).serve),
             web.post(f"{_SESSION}/attachments", self._attach),
@@ -147,16 +164,40 @@ class HttpApi:
         return web.json_response({"ok": True})
 
     async def _auth(self, request: web.Request) -> web.Response:
-        """Whether the token from the header or `?token=` is valid."""
+        """Whether the token from the header or `?token=` is valid. With a guest's token also
+        `guest`: role, time, and what is shared.
+        """
         try:
-            self._authenticator.check(credentials_of(request))
+            guest = self._authenticator.identify(credentials_of(request))
         except SpinneyError as error:
             status = HTTP_STATUS[error.error_type]
             return web.json_response({"ok": False, **error_body(error)}, status=status)
+        if guest is not None:
+            return web.json_response({"ok": True, "guest": describe_guest(guest)})
         return web.json_response({"ok": True, "token_required": self._authenticator.token_required})
 
-    async def _init(self, _: web.Request) -> web.Response:
-        """The complete state for a new client, and the number of the last event it includes."""
+    async def _open_guest_link(self, request: web.Request) -> web.Response:
+        """Open a guest link on a device: takes its token as `link`, and returns a `token` for the
+        requests of this device, and `guest`. Needs no other token.
+        """
+        link = (await self._body(request)).get("link")
+        if not isinstance(link, str):
+            raise SpinneyError("Missing field: link")
+        try:
+            guest, token = await self._workspace.grants.links.open(link)
+        except SpinneyError:
+            self._guesses.note_wrong(request.remote or "")
+            raise
+        self._workspace.grants.note_action(guest, "opened the link on a new device", None)
+        return web.json_response({"token": token, "guest": describe_guest(guest)}, status=201)
+
+    async def _init(self, request: web.Request) -> web.Response:
+        """The complete state for a new client, and the number of the last event it includes. For a
+        guest it is what is shared, and `guest`.
+        """
+        guest = guest_of(request)
+        if guest is not None:
+            return web.json_response(await self._worlds.build_snapshot(guest))
         snapshot = await build_snapshot(self._workspace)
         return web.json_response({**snapshot, "run": self._run_id})
 
@@ -168,12 +209,15 @@ class HttpApi:
         """
         self._check_type(request, "application/octet-stream")
         session_id = request.match_info["session_id"]
-        session_in(self._workspace.store.state, session_id)
+        session_in(self._state(request), session_id)
         name = clean_line(request.query.get("name", ""))[:_MAX_FILE_NAME] or "file"
         data = await _read_upload(request, self._limits)
         upload = await self._workspace.uploads.save_file(session_id, data, name)
+        guest = guest_of(request)
+        if guest is not None:
+            self._workspace.grants.note_action(guest, "uploaded a file", session_id)
         answer = {
-            "path": str(upload.path),
+            "path": str(upload.path) if guest is None else show_upload(str(upload.path)),
             "name": name,
             "kind": "image" if upload.is_image else "file",
             "size": upload.size,
@@ -185,7 +229,7 @@ class HttpApi:
     async def _serve_picture(self, request: web.Request) -> web.Response:
         """An attached picture: PNG, JPEG, WebP or GIF. Its name is the end of its `path`."""
         session_id, name = request.match_info["session_id"], request.match_info["name"]
-        session_in(self._workspace.store.state, session_id)
+        session_in(self._state(request), session_id)
         image = await self._workspace.uploads.read_image(session_id, name)
         if image is None:
             raise SpinneyError("The session has no such picture.", "not_found")
@@ -196,7 +240,8 @@ class HttpApi:
         async def handle(request: web.Request) -> web.Response:
             fields = await self._read_arguments(request, operation)
             path_id = next(iter(request.match_info.values()))
-            result = await run(self._workspace, operation.command, {**fields, **request.match_info})
+            arguments = {**fields, **request.match_info}
+            result = await self._run(request, operation.command, arguments)
             if operation.build_response is not None:
                 response = operation.build_response(path_id, result)
                 return web.json_response(response, status=operation.status)
@@ -207,6 +252,22 @@ class HttpApi:
             )
 
         return handle
+
+    async def _run(
+        self, request: web.Request, command: Command[..., Any], arguments: dict[str, Any]
+    ) -> Any:
+        guest = guest_of(request)
+        if guest is not None:
+            return await self._worlds.run(guest, command, arguments)
+        return await run(self._workspace, command, arguments)
+
+    def _state(self, request: web.Request) -> State:
+        """The state as the sender of the request knows it."""
+        guest = guest_of(request)
+        if guest is not None:
+            self._workspace.bus.seal()
+            return self._worlds.open(guest).world.state
+        return self._workspace.store.state
 
     async def _read_arguments(self, request: web.Request, operation: Operation) -> dict[str, Any]:
         if not operation.fields:

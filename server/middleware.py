@@ -8,10 +8,13 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from aiohttp.typedefs import Middleware as AiohttpMiddleware
 
+from model.access.links import Guest
+from model.access.policy import PATHS, require_role
 from model.base.errors import HTTP_STATUS, SpinneyError, as_user_error
 from server.auth import Authenticator
 from server.connection_limiter import ConnectionLimiter
-from server.http_api import credentials_of
+from server.guest_worlds import set_guest
+from server.http_api import COMMAND_PATHS, credentials_of
 from server.protocol import HEADERS, error_response, to_spinney_error
 
 _HEADER_LIST = re.compile(r"[\w!#$%&'*+.^`|~, -]{1,1000}", re.ASCII)
@@ -61,16 +64,30 @@ class Middleware:
             raise web.HTTPUnsupportedMediaType
         if _requires_auth(request.path):
             try:
-                self._authenticator.check(credentials_of(request))
+                guest = self._authenticator.identify(credentials_of(request))
             except SpinneyError:
                 self._authenticator.log_refusal(request.remote or "")
                 raise
+            set_guest(request, guest)
+            if guest is not None:
+                _refuse_path(request, guest)
         return await handler(request)
 
 
 def _requires_auth(path: str) -> bool:
-    """Whether a path requires authentication; `/api/auth` checks it by itself."""
-    return path == "/ws" or (path.startswith("/api/") and path != "/api/auth")
+    """Whether a path requires authentication; `/api/auth` and `/api/guest` check it themselves."""
+    return path == "/ws" or (path.startswith("/api/") and path not in ("/api/auth", "/api/guest"))
+
+
+def _refuse_path(request: web.Request, guest: Guest) -> None:
+    """Raise `forbidden` for a path that is not open to the guest.
+
+    Those that stand for a command are as open as the command.
+    """
+    resource = request.match_info.route.resource
+    path = (request.method, resource.canonical if resource is not None else "")
+    if path not in COMMAND_PATHS:
+        require_role(guest.link, PATHS.get(path))
 
 
 def is_lite(path: str) -> bool:

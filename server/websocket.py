@@ -6,7 +6,8 @@ This module does the upgrade, the requests and the keep-alive; `server.fanout` s
 import asyncio
 import json
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
@@ -14,16 +15,16 @@ import model
 from model.api.command import Command, find_command
 from model.api.sessions import send_chat_message
 from model.base.errors import SpinneyError, as_user_error, session_not_found
-from model.commands.dispatch import run
-from model.store.bus import Missed
+from model.state import State
+from model.store.bus import EventBus, Missed
 from server.block_feed import BlockFeed
 from server.fanout import Connection, EventFormat, Fanout, missed_frame, text_frame
 from server.limits import Limits
 from server.live_lines import LiveLines
 from server.wire import PROTOCOL, dump_result, error_body, parse_json
 
-if TYPE_CHECKING:
-    from model.runtime.workspace import Workspace
+RunCommand = Callable[[Command[..., Any], dict[str, Any]], Awaitable[Any]]
+"""Runs a command with its wire arguments, for the client of a connection."""
 
 ID_LIMIT = 1000
 """Maximum characters of a request's id."""
@@ -41,20 +42,23 @@ class WebSockets:
     """All open WebSockets of the server."""
 
     def __init__(
-        self, workspace: "Workspace", limits: Limits, run_id: str, *, is_local: bool = False
+        self,
+        bus: EventBus,
+        state: Callable[[], State],
+        limits: Limits,
+        run_id: str,
+        *,
+        is_local: bool = False,
     ) -> None:
         """`is_local`: clients may also call the commands reserved for Spinney's own terminals."""
         self._run_id = run_id
         self._is_local = is_local
-        self._workspace = workspace
+        self._bus = bus
+        self._state = state
         self._limits = limits
-        self._fanout = Fanout(workspace.bus, limits)
-        self._blocks = BlockFeed(
-            workspace.bus, lambda: workspace.store.state, self._fanout.send_frame
-        )
-        self._live_lines = LiveLines(
-            workspace.bus, lambda: workspace.store.state, self._fanout.send_frame
-        )
+        self._fanout = Fanout(bus, limits)
+        self._blocks = BlockFeed(bus, state, self._fanout.send_frame)
+        self._live_lines = LiveLines(bus, state, self._fanout.send_frame)
         self._open: dict[Connection, web.WebSocketResponse] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._watchdog = asyncio.create_task(self._watch_clients())
@@ -62,7 +66,7 @@ class WebSockets:
     def __len__(self) -> int:
         return len(self._open)
 
-    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+    async def serve(self, request: web.Request, run: RunCommand) -> web.WebSocketResponse:
         """The WebSocket: commands in, replies and events out, until one side leaves."""
         since = _parse_since(request)
         socket = web.WebSocketResponse(
@@ -87,7 +91,7 @@ class WebSockets:
         connection = self._connect(request.transport, since, event_format)
         self._open[connection] = socket
         try:
-            await self._receive(socket, connection)
+            await self._receive(socket, connection, run)
         finally:
             del self._open[connection]
             self._blocks.forget(connection)
@@ -112,7 +116,7 @@ class WebSockets:
     def _connect(
         self, transport: asyncio.Transport, since: int | None, event_format: EventFormat
     ) -> Connection:
-        bus = self._workspace.bus
+        bus = self._bus
         bus.seal()
         unknown = since is not None and since > bus.seq
         reader = bus.reader(None if unknown else since or None)
@@ -131,9 +135,11 @@ class WebSockets:
         self._fanout.add(connection)
         return connection
 
-    async def _receive(self, socket: web.WebSocketResponse, connection: Connection) -> None:
+    async def _receive(
+        self, socket: web.WebSocketResponse, connection: Connection, run: RunCommand
+    ) -> None:
         clock = asyncio.get_running_loop().time
-        client = _Client(self, connection, is_local=self._is_local)
+        client = _Client(self, connection, run, is_local=self._is_local)
         commands = self._limits.commands
         async for message in socket:
             connection.last_received = clock()
@@ -186,10 +192,13 @@ class WebSockets:
 class _Client:
     """The requests of one client. Nothing is kept when the connection ends."""
 
-    def __init__(self, sockets: WebSockets, connection: Connection, *, is_local: bool) -> None:
+    def __init__(
+        self, sockets: WebSockets, connection: Connection, run: RunCommand, *, is_local: bool
+    ) -> None:
         self._is_local = is_local
         self.running = 0
-        self._workspace = sockets._workspace
+        self._run = run
+        self._state = sockets._state
         self._fanout = sockets._fanout
         self._blocks = sockets._blocks
         self._live_lines = sockets._live_lines
@@ -269,7 +278,7 @@ class _Client:
         if not isinstance(session_id, str):
             raise SpinneyError("Invalid field 'session_id': must be text")
         if kind == "subscribe":
-            if session_id not in self._workspace.store.state.sessions:
+            if session_id not in self._state().sessions:
                 raise session_not_found(session_id)
             self._connection.reader.subscribe(session_id)
         else:
@@ -281,7 +290,7 @@ class _Client:
         """Subscribe the page to the text of another session, or of none."""
         if session_id is not None and not isinstance(session_id, str):
             raise SpinneyError("Invalid field 'session_id': must be text")
-        if session_id is not None and session_id not in self._workspace.store.state.sessions:
+        if session_id is not None and session_id not in self._state().sessions:
             raise session_not_found(session_id)
         self._blocks.show(self._connection, session_id)
 
@@ -289,7 +298,7 @@ class _Client:
         """Send the page the last lines that these sessions write."""
         if not isinstance(session_ids, list) or len(session_ids) > MAX_WATCHED:
             raise SpinneyError(f"Invalid field 'session_ids': must be a list of {MAX_WATCHED} ids")
-        known = self._workspace.store.state.sessions
+        known = self._state().sessions
         self._live_lines.watch(
             self._connection,
             [each for each in session_ids if isinstance(each, str) and each in known],
@@ -325,7 +334,7 @@ class _Client:
         wants_reply: bool,
     ) -> None:
         try:
-            result = await run(self._workspace, command, arguments)
+            result = await self._run(command, arguments)
             data = dump_result(command.result, result)
         except Exception as error:
             self.send_error(request_id, as_user_error(error, command.name))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.api import server as api
 from model.base.errors import SpinneyError
+from model.base.qr import qr_rows
 from model.commands.registry import implements
 from model.domain.events import TaskCompleted
 from model.preferences.apply import apply_changes
@@ -35,8 +36,6 @@ def status_when_stopped(preferences: Preferences) -> dict[str, Any]:
 
 @implements(api.get_connection_qr)
 async def get_connection_qr(workspace: "Workspace") -> api.ConnectionCode:
-    import segno
-
     status = _server(workspace).status()
     if not status["running"] or status["localhost_only"]:
         raise SpinneyError(
@@ -45,9 +44,7 @@ async def get_connection_qr(workspace: "Workspace") -> api.ConnectionCode:
     token = workspace.store.state.preferences.http_server_token
     fragment = f"#token={token}" if status["token_required"] and token else ""
     url = f"{status['base_url'].rstrip('/')}/{fragment}"
-    # The lowest error correction, because a small code matters more on a screen.
-    matrix = segno.make_qr(url, error="l", boost_error=False).matrix
-    return api.ConnectionCode(url=url, rows=["".join(map(str, row)) for row in matrix])
+    return api.ConnectionCode(url=url, rows=qr_rows(url))
 
 
 @implements(api.start_http_server)

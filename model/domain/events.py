@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from model.domain.conflicts import ConflictSummary
+from model.domain.guests import GuestAction
 from model.domain.landing import Train
 from model.domain.recovery import RecoveryPoint
 from model.domain.resources import (
@@ -492,6 +493,20 @@ class RecoveryRestored(Event):
     worktree_id: str
     paths: list[str]
     """The restored files; empty if the whole worktree was restored."""
+
+
+class GuestLinksUpdated(Event):
+    """A guest link was created, opened on another device, used or revoked."""
+
+    name: ClassVar[str] = "guests:updated"
+    link_id: str
+
+
+class GuestActed(Event):
+    """A guest did something, or failed to."""
+
+    name: ClassVar[str] = "guest:acted"
+    action: GuestAction
 
 
 class TaskCompleted(Event):

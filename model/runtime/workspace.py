@@ -190,6 +190,7 @@ class Workspace:
         self.store = Store(database, self.bus, state)
         self._exit_stack.push_async_callback(self.store.close)
         self.grants = Grants(self.store, self.directories.access)
+        self._exit_stack.push_async_callback(self.grants.close)
         await self.grants.load()
         for backend in self.backends.values():
             self._exit_stack.push_async_callback(backend.close)

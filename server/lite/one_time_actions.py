@@ -10,9 +10,9 @@ from aiohttp import web
 
 from model.access.actions import OneTimeAction
 from model.base.errors import HTTP_STATUS, SpinneyError, as_user_error
-from model.base.masking import SecretMasker
 from model.commands.one_time_actions import use_token
 from model.domain.resources import Request, Session
+from model.secrets.scanner import mask_secrets
 from server.guesses import GuessLimiter
 from server.lite.handlers import html_response
 from server.lite.html import Node, make, truncate
@@ -98,7 +98,7 @@ class OneTimeActionRoutes:
 
 def _describe(action: OneTimeAction, session: Session, path: str) -> Node:
     assert session.request is not None  # The action of an answered request is not found.
-    shown = truncate(SecretMasker()(_text_of(session.request)), _MAX_SHOWN)
+    shown = truncate(mask_secrets(_text_of(session.request)), _MAX_SHOWN)
     return [
         make("p", f"Session: {shorten(session.name)}", class_="hint"),
         make("pre", shown, tabindex=0),

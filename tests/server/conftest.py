@@ -151,10 +151,11 @@ async def connect(
     since: int | None = None,
     *,
     blocks: bool = False,
+    token: str = TOKEN,
     **options: Any,
 ) -> Socket:
     """Open a WebSocket with the token; numbered with `since`, as a page with `blocks`."""
-    params = {"token": TOKEN, **({} if since is None else {"since": str(since)})}
+    params = {"token": token, **({} if since is None else {"since": str(since)})}
     if blocks:
         params["blocks"] = "1"
     url = f"{base_url(server)}/ws"

@@ -19,7 +19,8 @@ from tests.server.lite.browser import Browser
 from tests.server.lite.conftest import AskUser
 from tests.server.lite.test_asked import TEA
 
-PERMISSION = base.PermissionRequested("p-1", "Bash", {"command": "ls <x> API_KEY=hunter2hunter2"})
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+PERMISSION = base.PermissionRequested("p-1", "Bash", {"command": f"ls <x> {KEY}"})
 
 
 async def test_opening_the_address_says_what_it_does_and_does_nothing(
@@ -32,7 +33,7 @@ async def test_opening_the_address_says_what_it_does_and_does_nothing(
     page = await browser.get_page(f"/act/{token}")
     assert "Allow this once?" in page.text
     assert "ls <x>" in page.text
-    assert "hunter2" not in page.text
+    assert KEY not in page.text
     assert not any(call[0] == "permit" for call in agent().calls)
     done = await browser.request("POST", f"/act/{token}", Accept="text/html")
     assert "Allowed once." in done.page.text
