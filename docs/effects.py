@@ -202,6 +202,10 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/worktrees/test_recovery.py"
         "::test_ignored_files_are_kept_if_the_preference_says_so",
     ),
+    "secret_check": _of(
+        "model/commands/git.py",
+        "contract/test_secrets.py::test_nothing_is_searched_if_the_preference_is_off",
+    ),
     "trace_notes": _of(
         "model/commands/git.py",
         "model/turns/test_explaining.py"

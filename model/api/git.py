@@ -44,8 +44,17 @@ async def get_git_diff(
 
 
 @command
-async def commit_changes(worktree_id: str, message: str, stage_all: bool = False) -> CommitResult:
-    """Commit the staged changes, or all changes (`stageAll`)."""
+async def commit_changes(
+    worktree_id: str,
+    message: str,
+    stage_all: bool = False,
+    allowed_secrets: list[str] | None = None,
+) -> CommitResult:
+    """Commit the staged changes, or all changes (`stageAll`).
+
+    Refuses with `conflict` what looks like a secret (see `find_secrets`), except for the
+    fingerprints in `allowedSecrets`, for a person who has seen them.
+    """
 
 
 @command
@@ -60,11 +69,15 @@ async def git_pull(
 
 @command
 async def git_push(
-    worktree_path: Annotated[str, PATH], pr_number: int | None = None, remote: str = "origin"
+    worktree_path: Annotated[str, PATH],
+    pr_number: int | None = None,
+    remote: str = "origin",
+    allowed_secrets: list[str] | None = None,
 ) -> ExchangeResult:
     """Push the current branch, to its own name or (`prNumber`) to the head of a pull request.
 
-    Never forces.
+    Never forces. Refuses with `conflict` commits with what looks like a secret, as
+    `commit_changes` does.
     """
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,7 @@ from model.git.snapshots import traces
 from model.git.snapshots.chain import SnapshotNote, take_snapshot
 from model.hosting.forges import find_forge
 from model.worktrees import require_project, require_worktree
+from model.worktrees.secret_gate import refuse_secrets, search_commit, search_push
 
 _log = logging.getLogger(__name__)
 
@@ -57,11 +58,15 @@ async def get_git_diff(
 
 @implements(api.commit_changes)
 async def commit_changes(
-    workspace: "Workspace", worktree_id: str, message: str, stage_all: bool = False
+    workspace: "Workspace",
+    worktree_id: str,
+    message: str,
+    stage_all: bool = False,
+    allowed_secrets: list[str] | None = None,
 ) -> api.CommitResult:
     worktree = require_worktree(workspace.store.state, worktree_id)
     try:
-        committing = _commit(workspace, worktree, message, stage_all)
+        committing = _commit(workspace, worktree, message, stage_all, allowed_secrets or ())
         sha = await workspace.cancellable_tasks.run(worktree_id, "commit", committing)
     except SpinneyError as error:
         _report(workspace, "commit", worktree, ok=False, detail=error.message)
@@ -70,14 +75,25 @@ async def commit_changes(
     return api.CommitResult(success=True, commit_sha=sha)
 
 
-async def _commit(workspace: "Workspace", worktree: Worktree, message: str, stage_all: bool) -> str:
+async def _commit(
+    workspace: "Workspace",
+    worktree: Worktree,
+    message: str,
+    stage_all: bool,
+    allowed_secrets: Collection[str],
+) -> str:
     """Commit, and note on the commit where its lines come from if the preference says so."""
     root = Path(worktree.path)
+    tree = ""
+    if workspace.store.state.preferences.secret_check:
+        project = require_project(workspace.store.state, worktree.project_id)
+        report, tree = await search_commit(project, root, stage_all=stage_all)
+        refuse_secrets(report, "commit", allowed_secrets)
     if not workspace.store.state.preferences.trace_notes:
-        return await commit.commit(root, message, stage_all)
+        return await commit.commit(root, message, stage_all, tree)
     note = SnapshotNote("commit", worktree_id=worktree.id, worktree_name=worktree.name)
     snapshot = await take_snapshot(root, note)
-    sha = await commit.commit(root, message, stage_all)
+    sha = await commit.commit(root, message, stage_all, tree)
     try:
         await traces.write_trace(root, sha, snapshot)
     except SpinneyError as error:
@@ -105,12 +121,19 @@ async def git_pull(
 
 @implements(api.git_push)
 async def git_push(
-    workspace: "Workspace", worktree_path: str, pr_number: int | None = None, remote: str = "origin"
+    workspace: "Workspace",
+    worktree_path: str,
+    pr_number: int | None = None,
+    remote: str = "origin",
+    allowed_secrets: list[str] | None = None,
 ) -> api.ExchangeResult:
-    path, _, worktree = await _find_root(workspace, worktree_path)
+    path, project, worktree = await _find_root(workspace, worktree_path)
     to = None
     if pr_number is not None:
         remote, to = await _pull_request_head(path, pr_number, remote)
+    if workspace.store.state.preferences.secret_check:
+        report = await search_push(project, path, remote)
+        refuse_secrets(report, "push", allowed_secrets or ())
     return await _run_exchange(workspace, "push", worktree, remotes.push(path, remote, to))
 
 

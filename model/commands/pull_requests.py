@@ -1,5 +1,7 @@
 """Implements `model.api.pull_requests`."""
 
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,12 +9,15 @@ from model.api import pull_requests as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
 from model.domain.events import Event, TaskCompleted, WorktreeUpdated
+from model.domain.resources import Project
 from model.git import remotes, repositories
 from model.git.branch_tips import read_branch_tips
 from model.git.history import list_commits_since
 from model.hosting.forges import find_forge, is_pull_request_url
+from model.secrets import scanner
 from model.state import State
 from model.worktrees import require_project, require_worktree
+from model.worktrees.secret_gate import refuse_secrets, search_push, search_texts
 from model.writing.pull_request_text import Proposal, generate_pull_request_text
 
 if TYPE_CHECKING:
@@ -26,6 +31,8 @@ async def open_pull_request(
     title: str | None = None,
     body: str | None = None,
     draft: bool = False,
+    allowed_secrets: list[str] | None = None,
+    mask_secrets: bool = False,
 ) -> api.OpenedPullRequest:
     worktree = require_worktree(workspace.store.state, worktree_id)
     project = require_project(workspace.store.state, worktree.project_id)
@@ -40,9 +47,20 @@ async def open_pull_request(
         raise _nothing_to_propose(branch, base)
     forge = await find_forge(path)
     await forge.check_access(path)  # Before pushing or writing anything.
+    is_searched = workspace.store.state.preferences.secret_check
+    if is_searched:
+        title, body = _search_texts(project, title, body, allowed_secrets or (), mask=mask_secrets)
+        report = await search_push(project, path, remote)
+        refuse_secrets(report, "pull_request", allowed_secrets or ())
     await _push_if_needed(path, remote, branch)
     proposal = Proposal(worktree, branch, base, base_ref, commits)
     text = await generate_pull_request_text(workspace.writer, proposal, title, body)
+    if is_searched:  # No person has seen what was written.
+        text = replace(
+            text,
+            title=text.title if title else scanner.mask_secrets(text.title),
+            body=text.body if body is not None else scanner.mask_secrets(text.body),
+        )
     if text.problem is not None:
         _report_fallback(workspace, worktree_id, text.problem)
     opened = await forge.open_pull_request(path, base, text.title, text.body, draft=draft)
@@ -54,6 +72,22 @@ async def open_pull_request(
     workspace.poller.refresh(worktree_id)
     workspace.poller.refresh_hosting(worktree_id)
     return api.OpenedPullRequest(pr_number=opened.number, pr_url=opened.url)
+
+
+def _search_texts(
+    project: Project,
+    title: str | None,
+    body: str | None,
+    allowed: Collection[str],
+    *,
+    mask: bool,
+) -> tuple[str | None, str | None]:
+    """Return title and body, masked if that is asked for; else refuse secrets in them."""
+    if mask:
+        return title and scanner.mask_secrets(title), body and scanner.mask_secrets(body)
+    report = search_texts(project, {"title": title or "", "description": body or ""})
+    refuse_secrets(report, "pull_request", allowed)
+    return title, body
 
 
 @implements(api.save_worktree_pr)

@@ -69,6 +69,8 @@ class Project(Resource):
     """How branches land in it, if not as the preference says."""
     trusted_scripts: list[str] = Field(default_factory=list)
     """Hashes of the repository's scripts that are allowed to run."""
+    allowed_secrets: dict[str, str] = Field(default={}, exclude_if=lambda allowed: not allowed)
+    """What `find_secrets` found and is allowed to be published: by fingerprint, what it is."""
 
 
 class Worktree(Resource):

@@ -245,6 +245,9 @@ class Preferences(BaseModel):
     remote_poll_interval: Number = _setting(
         60, "Worktrees and git", "Seconds between checks of pull requests", low=30, high=600)
 
+    secret_check: bool = _setting(
+        True, "Worktrees and git", "Refuse to publish keys, tokens and passwords",
+        more="Before a commit, push or pull request. A finding can be allowed in its project.")
     trace_notes: bool = _setting(
         False, "Worktrees and git", "Note on commits which turn they come from",
         more="As git notes in refs/notes/spinney, for commits made in Spinney.")

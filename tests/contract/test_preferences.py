@@ -80,6 +80,7 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "auto_archive_on_pr_merged": (True, BOOLEAN),
     "git_poll_interval": (60, between(10, 600)),
     "remote_poll_interval": (60, between(30, 600)),
+    "secret_check": (True, BOOLEAN),
     "trace_notes": (False, BOOLEAN),
     "archive_retention_days": (7, ([0, 30], [-1, "7"])),
     "recovery_keep_days": (30, ([0, 7], [-1, "7"])),

@@ -88,6 +88,7 @@ export const LABELS = {
   auto_archive_on_pr_merged: "Auto archive on PR merged",
   git_poll_interval: "Git poll interval (seconds)",
   remote_poll_interval: "Remote poll interval (seconds)",
+  secret_check: "Secret check",
   trace_notes: "Trace notes",
   landing_method: "Landing method",
   after_landing: "After landing",

@@ -1,0 +1,31 @@
+"""Secrets in what would be committed or published."""
+
+from model.api.command import command
+from model.domain.resources import Project
+from model.domain.secret_findings import Publishing, SecretReport
+
+
+@command
+async def find_secrets(
+    worktree_id: str, before: Publishing, stage_all: bool = False, remote: str = "origin"
+) -> SecretReport:
+    """Search for keys, tokens and passwords in what would be committed or published.
+
+    `commit` searches what is staged, or all changes (`stageAll`); `push` and `pull_request` search
+    the commits that `remote` does not have, except for merges. What is allowed in the project is
+    left out. `commit_changes`, `git_push` and `open_pull_request` refuse with `conflict` what is
+    found here, unless its fingerprint is in their `allowedSecrets`.
+    """
+
+
+@command
+async def allow_secret(project_id: str, fingerprint: str, about: str = "") -> Project:
+    """Allow a finding of `find_secrets` in a project from now on; it is no secret, or a known one.
+
+    `about` says what it is, for the list in the project's settings.
+    """
+
+
+@command
+async def forget_allowed_secret(project_id: str, fingerprint: str) -> Project:
+    """Search for an allowed secret again. Raises `not_found` if it is not allowed."""

@@ -1,0 +1,80 @@
+"""Implements `model.api.secrets`."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from model.api import secrets as api
+from model.base.errors import SpinneyError
+from model.base.text import clean_line
+from model.commands.registry import implements
+from model.domain.events import Event, ProjectUpdated
+from model.domain.resources import Project
+from model.domain.secret_findings import Publishing, SecretReport
+from model.projects.tree import without_secrets
+from model.state import State
+from model.worktrees import require_project, require_worktree
+from model.worktrees.secret_gate import search_commit, search_push
+
+if TYPE_CHECKING:
+    from model.runtime.workspace import Workspace
+
+_FINGERPRINT: Final = re.compile(r"[0-9a-f]{16}")
+_MAX_ALLOWED: Final = 1000
+_MAX_ABOUT: Final = 200
+
+
+@implements(api.find_secrets)
+async def find_secrets(
+    workspace: "Workspace",
+    worktree_id: str,
+    before: Publishing,
+    stage_all: bool = False,
+    remote: str = "origin",
+) -> SecretReport:
+    worktree = require_worktree(workspace.store.state, worktree_id)
+    project = require_project(workspace.store.state, worktree.project_id)
+    root = Path(worktree.path)
+    if before == "commit":
+        report, _ = await search_commit(project, root, stage_all=stage_all)
+        return report
+    return await search_push(project, root, remote)
+
+
+@implements(api.allow_secret)
+async def allow_secret(
+    workspace: "Workspace", project_id: str, fingerprint: str, about: str = ""
+) -> Project:
+    if not _FINGERPRINT.fullmatch(fingerprint):
+        raise SpinneyError("Invalid field 'fingerprint': must be one that find_secrets returned")
+
+    def allow(state: State) -> list[Event]:
+        project = require_project(state, project_id)
+        allowed = {**project.allowed_secrets, fingerprint: clean_line(about)[:_MAX_ABOUT]}
+        if len(allowed) > _MAX_ALLOWED:
+            raise SpinneyError(
+                f"At most {_MAX_ALLOWED} secrets can be allowed in a project.", "too_large"
+            )
+        return [_updated(project, allowed)]
+
+    await workspace.store.accept(allow)
+    return without_secrets(workspace.store.state.projects[project_id])
+
+
+@implements(api.forget_allowed_secret)
+async def forget_allowed_secret(
+    workspace: "Workspace", project_id: str, fingerprint: str
+) -> Project:
+    def forget(state: State) -> list[Event]:
+        project = require_project(state, project_id)
+        if fingerprint not in project.allowed_secrets:
+            raise SpinneyError("This secret is not allowed in the project.", "not_found")
+        rest = {key: text for key, text in project.allowed_secrets.items() if key != fingerprint}
+        return [_updated(project, rest)]
+
+    await workspace.store.accept(forget)
+    return without_secrets(workspace.store.state.projects[project_id])
+
+
+def _updated(project: Project, allowed: dict[str, str]) -> ProjectUpdated:
+    return ProjectUpdated(project=project.model_copy(update={"allowed_secrets": allowed}))

@@ -1,0 +1,122 @@
+"""The lines that the next commit would add, or that a push would publish."""
+
+import asyncio
+import os
+import re
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from model.base.text import clean_line
+from model.git.diff import MAX_BYTES, resolve_head
+from model.git.run import git
+
+_OPTIONS: Final = (
+    "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--no-renames",
+    "-O/dev/null", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/",
+    "--unified=0", "--inter-hunk-context=0",
+)  # fmt: skip
+_QUIET: Final = ("-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false")
+_TIMEOUT: Final = 120
+_HUNK: Final = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
+_COMMIT: Final = "\0"
+"""Begins the line with the id of a commit; no other line of a diff has this character there."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedLines:
+    """Consecutive lines that a change adds to a file."""
+
+    path: str
+    """As git prints it, for people."""
+    first: int
+    """The number of the first line."""
+    text: str
+    commit: str = ""
+    """The commit that adds them; empty if they are not committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Additions:
+    """All that a commit or a push adds."""
+
+    raw: bytes
+    """Git's diff, from which `lines` are read."""
+    is_whole: bool
+    """Whether all of it was read; the limit is 32 MB of diff."""
+    tree: str = ""
+    """The id of the tree that would be committed."""
+
+    def lines(self) -> Iterator[AddedLines]:
+        """Yield the added lines; takes time in proportion to the diff."""
+        return parse_added_lines(self.raw.decode("utf-8", "replace"))
+
+
+async def read_staged_additions(root: Path, *, stage_all: bool) -> Additions:
+    """Read what a commit of the staged changes would add; with `stage_all`, of all changes.
+
+    The index stays as it is: all changes are staged in a copy of it.
+    """
+    if not stage_all:
+        return await _read_index(root, {})
+    index = Path((await git(root, "rev-parse", "--git-path", "index")).stdout)
+    with tempfile.TemporaryDirectory(prefix="spinney-index-") as folder:
+        copy = Path(folder) / "index"
+        await asyncio.to_thread(_copy_if_present, root / index, copy)
+        environment = {"GIT_INDEX_FILE": os.fspath(copy)}
+        await git(root, "add", "--all", write=True, timeout=_TIMEOUT, environment=environment)
+        return await _read_index(root, environment)
+
+
+async def read_unpublished_additions(root: Path, remote: str) -> Additions:
+    """Read what the commits of HEAD add that no branch of `remote` has; merges are left out."""
+    printed = await git(
+        root, *_QUIET, "log", "--patch", "--no-merges", "--no-show-signature", "--format=%x00%h",
+        *_OPTIONS, "HEAD", "--not", f"--remotes={remote}", "--",
+        timeout=_TIMEOUT, max_bytes=MAX_BYTES,
+    )  # fmt: skip
+    return Additions(printed.raw_stdout, not printed.is_truncated)
+
+
+async def read_index_tree(root: Path) -> str:
+    """Return the id of the tree in the index; empty if it has unresolved conflicts."""
+    written = await git(root, "write-tree", check=False, write=True)
+    return written.stdout if written.returncode == 0 else ""
+
+
+def parse_added_lines(diff: str) -> Iterator[AddedLines]:
+    """Yield the added lines of a diff without context, also of several commits."""
+    # Without the marks of files that do not end with a line break.
+    lines = (line for line in diff.split("\n") if not line.startswith("\\"))
+    path = commit = ""
+    for line in lines:
+        if line.startswith(_COMMIT):
+            commit = line[1:]
+        elif line.startswith("+++ "):
+            path = clean_line(line[4:].strip('"').removeprefix("b/").removesuffix("\t"))
+        elif found := _HUNK.match(line):
+            removed, added = (int(found[group] or 1) for group in (1, 3))
+            # Counted, not recognized: an added line may look like any other part of a diff.
+            deque(islice(lines, removed), maxlen=0)
+            text = "\n".join(line[1:] for line in islice(lines, added))
+            yield AddedLines(path, int(found[2]), text, commit)
+
+
+async def _read_index(root: Path, environment: dict[str, str]) -> Additions:
+    printed = await git(
+        root, *_QUIET, "diff", "--cached", *_OPTIONS, await resolve_head(root), "--",
+        timeout=_TIMEOUT, max_bytes=MAX_BYTES, environment=environment,
+    )  # fmt: skip
+    tree = await git(root, "write-tree", check=False, write=True, environment=environment)
+    is_whole = not printed.is_truncated
+    return Additions(printed.raw_stdout, is_whole, tree.stdout if tree.returncode == 0 else "")
+
+
+def _copy_if_present(index: Path, copy: Path) -> None:
+    if index.exists():
+        shutil.copy2(index, copy)
