@@ -12,10 +12,12 @@ from model.domain.resources import (
     Resource,
     SentMessage,
     Session,
+    SessionStatus,
     SessionWithMessages,
     ThinkingLevel,
     WorkingMode,
 )
+from model.domain.session_rows import ArchivedFilter, SessionList
 from model.preferences.schema import PromptKey
 
 PAGE_SIZE = 100
@@ -34,6 +36,24 @@ class AddedImage(Resource):
 @command
 async def list_sessions(worktree_id: str, include_archived: bool = False) -> list[Session]:
     """List the sessions of a worktree, lowest `order` first."""
+
+
+@command
+async def list_all_sessions(
+    project_id: str | None = None,
+    worktree_id: str | None = None,
+    status: list[SessionStatus] | None = None,
+    backend: str | None = None,
+    archived: ArchivedFilter = "exclude",
+    search: str = "",
+    limit: int = PAGE_SIZE,
+    offset: int = 0,
+) -> SessionList:
+    """List the sessions of all projects as short rows, the last used first.
+
+    `search` are words that the names of session, worktree, branch and project contain. Archived are
+    also the sessions of archived worktrees. `limit` is 1 to 1,000.
+    """
 
 
 @command

@@ -154,27 +154,33 @@ async def accept_message(store: Store, message: Message) -> SentStatus:
 
     def make_events(state: State) -> list[Event]:
         nonlocal status
-        session = session_in(state, message.session_id)
-        is_busy = session.status == "running" or session.waiting_for == "permission"
-        is_held = state.is_held(session)
-        joined = None if is_busy or is_held else _find_pause(state, session, message)
-        waits = is_busy or is_held or message.send_at is not None or joined is not None
-        status = "sent" if waits else "processing"
-        steers = message.steered and is_busy and message.send_at is None
-        updated = {"status": "sent" if waits else "completed", "steered": steers}
-        stored = message.model_copy(update=updated)
-        events: list[Event] = [MessageQueued(session_id=session.id, message=stored, status=status)]
-        if message.context is not None:
-            updates: dict[str, object] = {"has_context": True}
-            events.append(SessionUpdated(session_id=session.id, updates=updates))
-        if is_busy:
-            return events
-        if waits:
-            return [*events, *_make_queue_events(state, session, message, joined)]
-        return [*events, *make_start_events(state, session, message)]
+        status, events = make_message_events(state, message)
+        return events
 
     await store.accept(make_events)
     return status
+
+
+def make_message_events(state: State, message: Message) -> tuple[SentStatus, list[Event]]:
+    """Return the status of a new message, and the events with which it is accepted."""
+    session = session_in(state, message.session_id)
+    is_busy = session.status == "running" or session.waiting_for == "permission"
+    is_held = state.is_held(session)
+    joined = None if is_busy or is_held else _find_pause(state, session, message)
+    waits = is_busy or is_held or message.send_at is not None or joined is not None
+    status: SentStatus = "sent" if waits else "processing"
+    steers = message.steered and is_busy and message.send_at is None
+    updated = {"status": "sent" if waits else "completed", "steered": steers}
+    stored = message.model_copy(update=updated)
+    events: list[Event] = [MessageQueued(session_id=session.id, message=stored, status=status)]
+    if message.context is not None:
+        updates: dict[str, object] = {"has_context": True}
+        events.append(SessionUpdated(session_id=session.id, updates=updates))
+    if is_busy:
+        return status, events
+    if waits:
+        return status, [*events, *_make_queue_events(state, session, message, joined)]
+    return status, [*events, *make_start_events(state, session, message)]
 
 
 def _find_pause(state: State, session: Session, message: Message) -> Pause | None:

@@ -190,7 +190,7 @@ async def get_work_text(
     workspace: "Workspace", project_id: str, kind: WorkKind, item_id: str
 ) -> str:
     project = require_project(workspace.store.state, project_id)
-    return format_item(kind, item_id, await _fetch_text(workspace, project, kind, item_id))
+    return format_item(kind, item_id, await fetch_text(workspace, project, kind, item_id))
 
 
 @implements(api.start_work)
@@ -204,9 +204,9 @@ async def start_work(
     name: str | None = None,
 ) -> api.StartedWork:
     project = require_project(workspace.store.state, project_id)
-    text = await _fetch_text(workspace, project, kind, item_id)
+    text = await fetch_text(workspace, project, kind, item_id)
     plan = await plan_work(project, kind, item_id, text)
-    worktree = await _announce(workspace, project, plan, name)
+    worktree = await announce_work(workspace, project, plan, name)
     try:
         await workspace.contexts.write(worktree.id, kind, item_id, text)
         session = (
@@ -259,9 +259,10 @@ async def _find_forge(path: Path, kind: WorkKind) -> Forge:
     return forge
 
 
-async def _fetch_text(
+async def fetch_text(
     workspace: "Workspace", project: Project, kind: WorkKind, item_id: str
 ) -> ItemText:
+    """Return the text of an item from the hosting service or the issue tracker."""
     if kind == "tracker_issue":
         return await workspace.tracker.fetch_text(_tracker_key(workspace, project), item_id)
     path = Path(project.path)
@@ -272,8 +273,12 @@ def _tracker_key(workspace: "Workspace", project: Project) -> str | None:
     return project.tracker_api_key or workspace.store.state.preferences.tracker_api_key
 
 
-async def _announce(
-    workspace: "Workspace", project: Project, plan: WorkPlan, name: str | None
+async def announce_work(
+    workspace: "Workspace",
+    project: Project,
+    plan: WorkPlan,
+    name: str | None,
+    begin: creation.Begin | None = None,
 ) -> Worktree:
     """Record the new worktree; a suggested name may be taken meanwhile by another one."""
     for attempt in range(_ATTEMPTS):
@@ -287,6 +292,7 @@ async def _announce(
                 issue=plan.issue,
                 pull_request=plan.pull_request,
                 origin=plan.origin,
+                begin=begin,
             )
         except SpinneyError as error:
             if name or error.error_type != "conflict" or attempt == _ATTEMPTS - 1:

@@ -11,6 +11,14 @@ from model.api import sessions as api
 from model.base.errors import SpinneyError, session_not_found
 from model.base.text import clean_line
 from model.chat.lookup import session_in
+from model.chat.session_rows import SessionFilter, list_session_rows
+from model.commands.new_sessions import (
+    NewSession,
+    check_backend,
+    choose_agent,
+    choose_default_model,
+    make_session,
+)
 from model.commands.registry import implements
 from model.domain.events import (
     Event,
@@ -27,24 +35,24 @@ from model.domain.resources import (
     MessagePage,
     SentMessage,
     Session,
+    SessionStatus,
     SessionWithMessages,
     ThinkingLevel,
     WorkingMode,
 )
+from model.domain.session_rows import ArchivedFilter, SessionList
 from model.limits.times import resolve_time
-from model.preferences import profiles
-from model.preferences.precedence import choose_backend
-from model.preferences.schema import AGENT_PROMPTS, PromptKey
+from model.preferences.schema import PromptKey
 from model.state import State
-from model.worktrees import refuse_while_archived, require_worktree
-from model.writing.prompt_agents import PromptAgent
+from model.worktrees import refuse_while_archived, require_project, require_worktree
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
 
 
 _MAX_LIMIT = 1000
-
+_MAX_SEARCH = 500
+"""Characters of a search; each word is looked for in each session."""
 
 _MAX_OFFSET = 2**62
 """Longer than any conversation; SQLite takes no number above 2**63."""
@@ -58,6 +66,31 @@ async def list_sessions(
     return workspace.store.state.sessions_of(worktree_id, archived=include_archived)
 
 
+@implements(api.list_all_sessions)
+async def list_all_sessions(
+    workspace: "Workspace",
+    project_id: str | None = None,
+    worktree_id: str | None = None,
+    status: list[SessionStatus] | None = None,
+    backend: str | None = None,
+    archived: ArchivedFilter = "exclude",
+    search: str = "",
+    limit: int = api.PAGE_SIZE,
+    offset: int = 0,
+) -> SessionList:
+    state = workspace.store.state
+    if project_id is not None:
+        require_project(state, project_id)
+    if worktree_id is not None:
+        require_worktree(state, worktree_id)
+    _check_page(limit, offset)
+    if len(search) > _MAX_SEARCH:
+        raise SpinneyError(f"Invalid field 'search': must have at most {_MAX_SEARCH} characters")
+    words = search.casefold().split()
+    wanted = SessionFilter(project_id, worktree_id, status, backend, archived, words)
+    return list_session_rows(state, wanted, limit, offset)
+
+
 @implements(api.create_session)
 async def create_session(
     workspace: "Workspace",
@@ -69,37 +102,15 @@ async def create_session(
     backend: str | None = None,
     prompt: PromptKey | None = None,
 ) -> Session:
-    if prompt is not None:
-        chosen = _agent_of(workspace, worktree_id, prompt)
-        # A model belongs to its backend: another backend has its own default.
-        model = model or (chosen.model if backend in (None, chosen.backend) else None)
-        backend = backend or chosen.backend
-    if backend is not None:
-        _check_backend(workspace, backend)
-    model = model or await _default_model(workspace, worktree_id, backend)
+    worktree = require_worktree(workspace.store.state, worktree_id)
+    project = workspace.store.state.projects[worktree.project_id]
+    wanted = NewSession(name, execution_mode, model, thinking_level, backend, prompt)
+    agent = await choose_agent(workspace, project, Path(worktree.path), wanted)
 
     def create(state: State) -> list[Event]:
         worktree = require_worktree(state, worktree_id)
         refuse_while_archived(worktree)
-        project = state.projects[worktree.project_id]
-        agent = choose_backend(
-            project, state.preferences, backend, catalog=workspace.catalog, demo=workspace.demo
-        )
-        others = state.sessions_of(worktree_id, archived=True)
-        session = Session(
-            id=session_id,
-            worktree_id=worktree_id,
-            name=clean_line(name or "") or f"Session {len(others) + 1}",
-            named_by_user=bool(name),
-            created_at=time.time(),
-            updated_at=time.time(),
-            execution_mode=execution_mode,
-            model=model,
-            thinking_level=thinking_level or state.preferences.thinking_level,
-            backend=agent,
-            prompt=prompt,
-            order=max((other.order + 1 for other in others), default=0),
-        )
+        session = make_session(workspace, state, worktree, session_id, wanted, agent)
         return [SessionCreated(session=session)]
 
     session_id = str(uuid.uuid4())
@@ -119,10 +130,7 @@ async def get_messages(
     workspace: "Workspace", session_id: str, limit: int = api.PAGE_SIZE, offset: int = 0
 ) -> MessagePage:
     before = _message_state(workspace.store.state, session_id)
-    if not 0 < limit <= _MAX_LIMIT:
-        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
-    if offset < 0:
-        raise SpinneyError("Invalid field 'offset': must not be negative")
+    _check_page(limit, offset)
     page = await workspace.store.messages(session_id, limit, min(offset, _MAX_OFFSET))
     while (now := _message_state(workspace.store.state, session_id)) != before:
         # Events were published meanwhile; a response must not be older than they are.
@@ -131,6 +139,13 @@ async def get_messages(
     streaming = workspace.store.state.streaming
     newest = [streaming.get(message.id, message) for message in page.messages]
     return page.model_copy(update={"messages": newest})
+
+
+def _check_page(limit: int, offset: int) -> None:
+    if not 0 < limit <= _MAX_LIMIT:
+        raise SpinneyError(f"Invalid field 'limit': must be from 1 to {_MAX_LIMIT}")
+    if offset < 0:
+        raise SpinneyError("Invalid field 'offset': must not be negative")
 
 
 def _message_state(state: State, session_id: str) -> tuple[float, int, frozenset[str]]:
@@ -151,7 +166,7 @@ async def update_session(
     backend: str | None = None,
 ) -> Session:
     if backend is not None:
-        _check_backend(workspace, backend)
+        check_backend(workspace, backend)
     given: dict[str, object] = {
         "name": clean_line(name) if name else None,
         "named_by_user": True if name else None,
@@ -164,7 +179,11 @@ async def update_session(
     if model is not None and model != session.model:
         updates["answering_model"] = ""
     if backend is not None and backend != session.backend:
-        updates["model"] = model or await _default_model(workspace, session.worktree_id, backend)
+        worktree = require_worktree(workspace.store.state, session.worktree_id)
+        project = workspace.store.state.projects[worktree.project_id]
+        updates["model"] = model or await choose_default_model(
+            workspace, project, Path(worktree.path), backend
+        )
         await workspace.chats.change_agent(session_id, backend, updates)
     elif updates:
         await _update(workspace, session_id, updates)
@@ -357,36 +376,6 @@ async def steer_queued_message(
 async def remove_queued_message(workspace: "Workspace", session_id: str, message_id: str) -> None:
     session_in(workspace.store.state, session_id)
     await workspace.chats.remove_queued(session_id, message_id)
-
-
-async def _default_model(workspace: "Workspace", worktree_id: str, backend: str | None) -> str:
-    """The model of a session that is created without one."""
-    state = workspace.store.state
-    worktree = require_worktree(state, worktree_id)
-    project = state.projects[worktree.project_id]
-    agent = choose_backend(
-        project, state.preferences, backend, catalog=workspace.catalog, demo=workspace.demo
-    )
-    profile = profiles.resolve_name(state.preferences, project)
-    return await workspace.models.choose_default_model(
-        agent, state.preferences, Path(worktree.path), profile
-    )
-
-
-def _agent_of(workspace: "Workspace", worktree_id: str, prompt: PromptKey) -> PromptAgent:
-    """The agent of a prompt; raises if none is started for it."""
-    if prompt not in AGENT_PROMPTS:
-        raise SpinneyError(f"Invalid field 'prompt': must be one of {', '.join(AGENT_PROMPTS)}")
-    state = workspace.store.state
-    project = state.projects[require_worktree(state, worktree_id).project_id]
-    return workspace.prompt_agents.choose(prompt, project)
-
-
-def _check_backend(workspace: "Workspace", backend: str) -> None:
-    known = [row.name for row in workspace.catalog.backend_rows(demo=workspace.demo)]
-    if backend not in known:
-        names = ", ".join(f"'{name}'" for name in known)
-        raise SpinneyError(f"Invalid field 'backend': must be one of {names}")
 
 
 async def _update(workspace: "Workspace", session_id: str, updates: dict[str, object]) -> None:

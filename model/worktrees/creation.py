@@ -5,7 +5,7 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from model.base.errors import (
     branch_exists,
     worktree_creation_failed,
     worktree_name_exists,
+    worktree_not_found,
     worktree_path_exists,
 )
 from model.base.paths import Directories
@@ -31,7 +32,7 @@ from model.domain.worktrees import IssueContext, PullRequestContext
 from model.git import fetching, refs, removal, repositories
 from model.git import worktrees as git_worktrees
 from model.state import State
-from model.store.store import Store
+from model.store.store import Change, Store
 from model.worktrees import ports
 from model.worktrees.lookup import (
     next_order,
@@ -48,6 +49,9 @@ from model.worktrees.naming import (
     name_for_issue,
     name_for_pull_request,
 )
+
+Begin = Callable[[Worktree], Awaitable[Sequence[Change]]]
+"""Returns what is accepted together with a new worktree, such as its first session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,14 @@ async def announce(
     issue: IssueContext | None = None,
     pull_request: PullRequestContext | None = None,
     origin: WorkOrigin | None = None,
+    begin: Begin | None = None,
 ) -> Worktree:
     """Check everything that can be checked quickly, and record the worktree as `creating`.
 
-    With `branch` it checks out that existing one. With `origin` its name is made unique, and the
-    first messages of its sessions are held until it is ready. Raises the errors of the interface
-    for a name, path or branch that already exists.
+    With `branch` it checks out that existing one. With `origin` its name is made unique. What
+    `begin` returns is accepted together with the worktree, or neither is. With `origin` or `begin`
+    the first messages of its sessions are held until it is ready. Raises the errors of the
+    interface for a name, path or branch that already exists.
     """
     project = require_project(store.state, project_id)
     branches = {branch.name for branch in await repositories.list_branches(Path(project.path))}
@@ -108,14 +114,15 @@ async def announce(
         issue_number=issue.number if issue else None,
         pr_number=pull_request.number if pull_request else None,
         started_from=origin.item if origin else None,
-        setup_hold="running" if origin else None,
+        setup_hold="running" if origin or begin else None,
         status="creating",
         named_by_user=is_chosen,
         keeps_branch=branch is not None,
     )
     worktree, is_occupied = await asyncio.to_thread(_look_around, store.state, worktree)
+    more = await begin(worktree) if begin else ()
     await store.accept(
-        lambda state: _make_announcement_events(state, worktree, branches, is_occupied)
+        lambda state: _make_announcement_events(state, worktree, branches, is_occupied), *more
     )
     return store.state.worktrees[worktree.id]
 
@@ -227,6 +234,29 @@ async def create(
             TaskCompleted(task="pull_base", ok=False, detail=detail, worktree_id=worktree.id)
         )
     return True
+
+
+async def wait_until_created(store: Store, worktree_id: str) -> Worktree:
+    """Return the worktree once it is created. Raises `SpinneyError` if that fails."""
+    changed = asyncio.Event()
+    stop_listening = store.bus.listen(changed.set)
+    reader = store.bus.reader()
+    reason = ""
+    try:
+        while True:
+            events = (published.event for published in reader.take()[0])
+            failures = (e for e in events if isinstance(e, WorktreeCreateFailed))
+            reason = next((e.error for e in failures if e.id == worktree_id), reason)
+            worktree = store.state.worktrees.get(worktree_id)
+            if worktree is None:
+                raise SpinneyError(reason or worktree_not_found(worktree_id).message, "git_error")
+            if worktree.status != "creating":
+                return worktree
+            await changed.wait()
+            changed.clear()
+    finally:
+        stop_listening()
+        reader.close()
 
 
 async def recover(store: Store) -> list[Worktree]:

@@ -90,6 +90,12 @@ async def test_work_starts_from_an_issue(hosted: ProjectClient, fake_gh: FakeGh)
     assert started["worktree"]["started_from"] == "issue/12"
     assert started["session"]["prompt"] == "investigate_issue"
     assert started["session"]["execution_mode"] == "build"
+    about = {"kind": "issue", "item_id": "12"}
+    task = await hosted.call(
+        "start_task", projectId=hosted.project_id, prompt="/demo say done", context=about
+    )
+    assert task["worktree"]["name"] == "12-the-door-squeaks-2"
+    assert task["worktree"]["started_from"] == "issue/12"
     error = await expect_error(
         hosted.call, "start_work", projectId=hosted.project_id, kind="issue", itemId="x"
     )

@@ -1,0 +1,48 @@
+"""Sessions of all projects as short rows, without their conversations."""
+
+from typing import Literal
+
+from model.domain.resources import (
+    ExecutionMode,
+    Resource,
+    SessionStatus,
+    WaitingFor,
+)
+
+ArchivedFilter = Literal["exclude", "include", "only"]
+
+
+class SessionRow(Resource):
+    """A session with the names of its project and worktree."""
+
+    id: str
+    name: str
+    status: SessionStatus
+    waiting_for: WaitingFor | None
+    held: Literal["running", "failed"] | None
+    """Why its first message is held: the worktree's `setup` is running, or failed."""
+    queued: int
+    """The number of queued messages, held ones included."""
+    unread: bool
+    last_run_status: Literal["completed", "cancelled", "failed", "interrupted"] | None
+    project_id: str
+    project_name: str
+    worktree_id: str
+    worktree_name: str
+    branch: str
+    backend: str
+    model: str
+    execution_mode: ExecutionMode
+    message_count: int
+    created_at: float
+    updated_at: float
+    archived_at: float | None
+    """When it was archived itself; a session of an archived worktree has none."""
+
+
+class SessionList(Resource):
+    """A page of the sessions that match, the last used first."""
+
+    sessions: list[SessionRow]
+    total: int
+    """How many match, on all pages."""
