@@ -33,11 +33,12 @@ _TOKEN = "SPINNEY_TOKEN"
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         from model.base.standard_streams import make_robust
 
         make_robust()
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        return _run(words)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -49,7 +50,12 @@ def main(arguments: list[str] | None = None) -> int:
         if not isinstance(error, SpinneyError):
             raise
         usage = error.usage if isinstance(error, UsageError) else ""
-        write_error(f"{usage}spinney: {error.message}\n")
+        if "--json" in words:
+            import json
+
+            write_error(json.dumps({"error": error.message, "error_type": error.error_type}) + "\n")
+        else:
+            write_error(f"{usage}spinney: {error.message}\n")
         return exit_code(error)
 
 
@@ -60,7 +66,8 @@ def _run(given: list[str]) -> int:
 
     options = read_command_line(given)
     os.environ |= {"SPINNEY_PLAIN": "1"} if getattr(options, "plain", False) else {}
-    return int(_COMMANDS[options.command](options))
+    run = _COMMANDS.get(options.command) or _find_in_module(options.command)
+    return int(run(options))
 
 
 # The terminal ------------------------------------------------------------------------------------
@@ -210,7 +217,8 @@ def _run_here(
 
 def _attach_here(path: "Path | None", foreground: "ForegroundProcess") -> int:
     from model.base.paths import resolve_directories
-    from model.client.local_instance import connect_local, find_running
+    from model.client.endpoint import find_running
+    from model.client.local_instance import connect_local
 
     paths = resolve_directories()
     if path is None:
@@ -283,17 +291,6 @@ def _serve(options: "Namespace") -> int:
 
     with hold_lock(paths.lock) as lock:
         serve(paths, lock, wanted, partial(announce, as_json=options.json))
-    return 0
-
-
-def _stop(_: "Namespace") -> int:
-    import asyncio
-
-    from model.base.paths import resolve_directories
-    from model.base.standard_streams import write_output
-    from model.client.local_instance import stop_running
-
-    write_output(asyncio.run(stop_running(resolve_directories())) + "\n")
     return 0
 
 
@@ -376,21 +373,14 @@ _COMMANDS = {
     "open": lambda options: _open(options.path, demo=options.demo),
     "demo": _demo,
     "attach": _attach,
-    "stop": _stop,
     "serve": _serve,
-    "call": _find_in_module("call"),
     "events": _events,
     "schema": _schema,
     "doctor": _doctor,
     "export": _export,
-    "recover": _find_in_module("recover"),
-    "undo": _find_in_module("undo"),
-    "land": _find_in_module("land"),
-    "prune": _find_in_module("prune"),
-    "why": _find_in_module("why"),
-    "conflicts": _find_in_module("conflicts"),
     "completion": _completion,
 }
+"""Commands that combine parts of the program; each other one is a module in `model.cli`."""
 
 
 if __name__ == "__main__":

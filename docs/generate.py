@@ -8,7 +8,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Final, cast
 
-from docs import proofs
+from docs import cli_pages, proofs
 from docs.effects import EFFECTS
 from model.base.errors import HTTP_STATUS
 from model.cli.arguments import TABLE
@@ -47,7 +47,9 @@ def pages() -> dict[str, str]:
         "preferences.md": _page(_preferences()),
         "http.md": _page(_http()),
         "contract.md": _page(proofs.page()),
-        "terminal.md": _with_keys((DOCS / "terminal.md").read_text()),
+        "terminal.md": _with_made((DOCS / "terminal.md").read_text(), _all_keys()),
+        "cli.md": _with_made((DOCS / "cli.md").read_text(), cli_pages.reference()),
+        "spinney.1": cli_pages.manual(),
     }
 
 
@@ -93,12 +95,17 @@ def _page(lines: Iterator[str]) -> str:
     return "\n".join([_MADE, *lines]) + "\n"
 
 
-def _with_keys(page: str) -> str:
-    """The page with its tables of keys as the key map has them; the words around them stay."""
+def _with_made(page: str, made: Iterable[str]) -> str:
+    """The page with its generated part as the code has it; the words around it stay."""
     before, _, rest = page.partition(f"{_MADE}\n")
     after = rest.partition(f"{_END}\n")[2]
-    tables = "\n".join(chain.from_iterable(_keys(area) for area in AREAS))
-    return f"{before}{_MADE}\n{tables}\n\n{_END}\n{after}"
+    lines = "\n".join(made)
+    return f"{before}{_MADE}\n{lines}\n\n{_END}\n{after}"
+
+
+def _all_keys() -> Iterator[str]:
+    """The tables of keys as the key map has them."""
+    return chain.from_iterable(_keys(area) for area in AREAS)
 
 
 def _keys(area: Area) -> Iterator[str]:

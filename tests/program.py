@@ -24,7 +24,7 @@ import psutil
 from model.base.instance import find_running_instance, wait_for_exit
 from model.base.paths import Directories
 from model.cli.arguments import find_spec, parse_arguments
-from model.client.local_instance import find_endpoint
+from model.client.endpoint import find_endpoint
 from model.client.remote import RemoteClient
 from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE

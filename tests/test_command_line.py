@@ -152,7 +152,7 @@ def test_a_second_spinney_on_the_same_directory_names_the_first(spinney: Program
 
 def test_access_from_all_interfaces_without_a_token_needs_a_third_option(spinney: Program) -> None:
     ran = spinney.run("serve", "--port", "0", "--all-interfaces", "--no-token")
-    assert is_error_sentence(ran), ran.stderr
+    assert is_error_sentence(ran, 5), ran.stderr
     assert "--unsafe-no-token" in ran.stderr
 
 
@@ -212,18 +212,18 @@ def test_call_accepts_json_values_and_whole_objects(served: Program) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "message", "code"),
     [
-        (["get_session", '{"sessionId": [1]}'], "Invalid field 'sessionId'"),
-        (["add_project", "path=/"], "Path is not a git repository"),
-        (["stop_http_server"], "own terminal"),
+        (["get_session", '{"sessionId": [1]}'], "Invalid field 'sessionId'", 1),
+        (["add_project", "path=/"], "Path is not a git repository", 1),
+        (["stop_http_server"], "own terminal", 5),
     ],
 )
 def test_a_failed_call_is_reported_on_stderr(
-    served: Program, words: list[str], message: str
+    served: Program, words: list[str], message: str, code: int
 ) -> None:
     ran = served.run("call", *words)
-    assert is_error_sentence(ran), ran.stderr
+    assert is_error_sentence(ran, code), ran.stderr
     assert message in ran.stderr
 
 

@@ -50,8 +50,8 @@ FIGURES: Final = (
     ("SECURITY.md", f"at most {log.MAX_LINE_BYTES // 1000} kB"),
     ("SECURITY.md", f"It ends after {sign_in.SIGNED_IN // 3600} hours"),
     ("SECURITY.md", f"({sign_in.REMEMBERED // 86400} days if the browser is to remember)"),
-    ("docs/command-line.md", f"given up after {WORDS[int(quick_call.CONNECT_TIMEOUT)]} seconds"),
-    ("docs/command-line.md", f"the newest {bus.CAPACITY} events"),
+    ("docs/cli.md", f"given up after {WORDS[int(quick_call.CONNECT_TIMEOUT)]} seconds"),
+    ("docs/cli.md", f"the newest {bus.CAPACITY} events"),
     ("docs/recovery.md", f"{WORDS[backups.MAX_BACKUPS].capitalize()} are kept"),
     ("docs/recovery.md", f"within {backups.MAX_TOTAL_SIZE // GIB} GiB"),
     (
@@ -181,7 +181,7 @@ def test_every_environment_variable_is_documented() -> None:
     ]
     found = (re.findall(r"\bSPINNEY_[A-Z]+(?:_[A-Z]+)*\b", path.read_text()) for path in paths)
     read = {each for names in found for each in names}
-    table = pages()["docs/command-line.md"]
+    table = pages()["docs/cli.md"]
     assert {each for each in read - OWN.keys() if f"`{each}" not in table} == set()
 
 

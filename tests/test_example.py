@@ -1,7 +1,8 @@
-"""The example client in JavaScript, against a Spinney server and a git remote."""
+"""The examples, against a Spinney server and a git remote."""
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.patience import PATIENCE
 from tests.program import ROOT, Program, Serving
 
 SCRIPT = ROOT / "examples" / "worktree-life.mjs"
+TASK = ROOT / "examples" / "task.sh"
 
 
 @pytest.fixture
@@ -89,3 +91,30 @@ def test_the_example_ends_with_the_reason_of_a_failure(
     assert "(authentication_error)" in wrong_token.stderr
     assert no_repository.returncode == 1
     assert no_repository.stderr == f"worktree-life: Path is not a git repository: {tmp_path}\n"
+
+
+def test_a_task_goes_from_its_prompt_to_the_base_branch_by_the_command_line(
+    program: Program, repository: Path
+) -> None:
+    with program.serving("--demo"):
+        program.call("add_project", f"path={repository}")
+
+        def run_task(*words: str) -> "subprocess.CompletedProcess[str]":
+            return subprocess.run(
+                ["sh", str(TASK), *words],
+                cwd=repository,
+                env={**program.environ, "SPINNEY": f"{sys.executable} {ROOT / 'spinney.py'}"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=2 * PATIENCE,
+            )
+
+        done = run_task("rows", "/demo plan write rows.txt: all of them")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Approved.\n" in done.stdout and "Landed 1 worktree" in done.stdout
+        assert git(program, repository, "show", "HEAD:rows.txt") != ""
+        asked = run_task("asked", "/demo ask Which? | red | blue")
+        assert (asked.returncode, "waits for an answer" in asked.stderr) == (1, True)
+        again = run_task("rows", "Once more")
+        assert (again.returncode, "already exists" in again.stderr) == (1, True)

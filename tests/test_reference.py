@@ -22,7 +22,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 PAGES = [
-    "commands.md", "contract.md", "events.md", "http.md", "preferences.md", "terminal.md"
+    "cli.md", "commands.md", "contract.md", "events.md", "http.md", "preferences.md",
+    "spinney.1", "terminal.md",
 ]  # fmt: skip
 
 

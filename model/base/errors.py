@@ -37,6 +37,17 @@ HTTP_STATUS: Final[dict[ErrorType, int]] = {
 }
 
 
+EXIT_CODES: Final[dict[ErrorType, int]] = {
+    "not_found": 4,
+    "authentication_error": 5,
+    "forbidden": 5,
+    "rate_limit_error": 6,
+    "timeout": 6,
+    "backend_unavailable": 6,
+}
+"""Exit status of the command line by error; 1 for all others."""
+
+
 class SpinneyError(Exception):
     """An error with a message for the user: what happened and what to do about it."""
 
@@ -78,7 +89,7 @@ def exit_code(error: SpinneyError) -> int:
         case NotRunningError():
             return 3
         case _:
-            return 4 if error.error_type == "not_found" else 1
+            return EXIT_CODES.get(error.error_type, 1)
 
 
 def as_user_error(error: BaseException, operation: str) -> SpinneyError:

@@ -54,6 +54,7 @@ def list_session_rows(
 
 
 def _make_row(state: State, session: Session, worktree: Worktree, project: Project) -> SessionRow:
+    queued = state.queued.get(session.id, ())
     # Not validated again: the values are those of validated resources.
     return SessionRow.model_construct(
         id=session.id,
@@ -61,13 +62,16 @@ def _make_row(state: State, session: Session, worktree: Worktree, project: Proje
         status=session.status,
         waiting_for=session.waiting_for,
         held=worktree.setup_hold if state.is_held(session) else None,
-        queued=len(state.queued.get(session.id, ())),
+        pause=session.pause,
+        queued=len(queued),
+        scheduled=sum(message.send_at is not None for message in queued),
         unread=session.unread,
         last_run_status=session.last_run.status if session.last_run else None,
         project_id=project.id,
         project_name=project.name,
         worktree_id=worktree.id,
         worktree_name=worktree.name,
+        worktree_path=worktree.path,
         branch=worktree.branch,
         backend=session.backend,
         model=session.model,

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,6 +74,17 @@ def find_spec(name: str) -> CommandSpec:
         hint = did_you_mean(name, [*table["commands"], *table["aliases"]])
         raise UsageError(f"Unknown command: {name}.{hint} For a list: spinney call")
     return CommandSpec(name, found["about"], found["args"])
+
+
+def backend_of_agent(name: str) -> str:
+    """Return the name of the interface for that of an agent, such as `claude`."""
+    return str(_table()["agents"].get(name, name))
+
+
+def name_of_agent(backend: str) -> str:
+    """Return the name by which an agent is called on the command line."""
+    names: dict[str, str] = {each: name for name, each in _table()["agents"].items()}
+    return names.get(backend, backend)
 
 
 def parse_arguments(
@@ -166,6 +178,7 @@ def _first_sentence(text: str) -> str:
     return first.partition(". ")[0].rstrip(".")
 
 
+@cache
 def _table() -> dict[str, Any]:
     table: dict[str, Any] = json.loads(TABLE.read_bytes())
     return table

@@ -3,24 +3,11 @@
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
 
 from model.base.errors import SpinneyError
 from model.base.standard_streams import write_output
 from model.base.text import clean_line
-from model.cli.quick_call import request_here
-
-Json = dict[str, Any]
-
-
-def list_all_worktrees() -> list[Json]:
-    """Return the worktrees of all projects. Raises `SpinneyError`."""
-    return [
-        worktree
-        for project in request_here("list_projects")
-        if not project["is_folder"]
-        for worktree in request_here("list_worktrees", projectId=project["id"])
-    ]
+from model.cli.lookup import Json
 
 
 def choose(found: Sequence[Json], what: str, wanted: str, hint: str) -> Json:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from model.cli.parser import Parser
+from model.cli.command_parser import Parser
 
 _BASH = """\
 _spinney() {{

@@ -4,10 +4,10 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from model.base.errors import SpinneyError
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
-from model.cli.quick_call import request_here
+from model.cli.lookup import find_project, list_projects, list_worktrees
+from model.cli.quick_call import connect_here, request_here
 
 
 def conflicts(options: Namespace) -> int:
@@ -30,11 +30,11 @@ def conflicts(options: Namespace) -> int:
 
 
 def _choose_projects(name: str | None) -> list[dict[str, Any]]:
-    projects = [one for one in request_here("list_projects") if not one["is_folder"]]
-    chosen = [one for one in projects if name in (None, one["name"], one["id"])]
-    if name is not None and not chosen:
-        raise SpinneyError(f"There is no project '{clean_line(name)}'.", "not_found")
-    return chosen
+    with connect_here() as connection:
+        projects = list_projects(connection)
+        if name is None:
+            return projects
+        return [find_project(projects, list_worktrees(connection, projects), name)]
 
 
 def _describe(found: list[dict[str, Any]], names: dict[str, str]) -> Iterator[str]:

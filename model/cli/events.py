@@ -8,7 +8,7 @@ from typing import Any
 from model.base.errors import SpinneyError
 from model.base.paths import Directories, resolve_directories
 from model.base.standard_streams import write_error, write_json
-from model.client import local_instance
+from model.client import endpoint, local_instance
 from model.client.remote import BackOff, RemoteClient
 
 START = 1
@@ -23,7 +23,7 @@ async def follow(since: int | None) -> None:
     """
     paths = resolve_directories()
     client = RemoteClient(
-        *local_instance.find_endpoint(paths), find=lambda: local_instance.find_endpoint(paths)
+        *endpoint.find_endpoint(paths), find=lambda: endpoint.find_endpoint(paths)
     )
     try:
         await _Follower(paths, client, 0 if since is None else max(since, START)).follow()
@@ -65,7 +65,7 @@ class _Follower:
                 async with asyncio.timeout(local_instance.RESPONSE_TIMEOUT):
                     hello = await anext(frames)
             except TimeoutError:
-                raise local_instance.timeout_error(self._paths, self._client.base_url) from None
+                raise endpoint.timeout_error(self._paths, self._client.base_url) from None
             yield hello
             async for frame in frames:
                 yield frame

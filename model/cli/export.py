@@ -73,7 +73,7 @@ def _export(database: Path, folder: Path) -> str:
 
 
 @asynccontextmanager
-async def _reading(database: Path) -> AsyncIterator[DatabaseReader]:
+async def reading(database: Path) -> AsyncIterator[DatabaseReader]:
     """A reader of the database, or of what can be salvaged from a damaged one."""
     with tempfile.TemporaryDirectory(prefix="spinney-export-") as temporary:
         path = await asyncio.to_thread(_readable, database, Path(temporary) / "read.db")
@@ -95,8 +95,8 @@ def _readable(database: Path, copy: Path) -> Path:
 
 
 async def _read_and_write(database: Path, folder: Path) -> tuple[int, int]:
-    async with _reading(database) as reading:
-        return await _write(reading, folder)
+    async with reading(database) as reader:
+        return await _write(reader, folder)
 
 
 async def _write(reading: DatabaseReader, folder: Path) -> tuple[int, int]:

@@ -6,6 +6,9 @@ examples:
   spinney ~/code/alpha         the same for another repository
   spinney demo                 try it with a temporary repository and a built-in agent
   spinney attach devbox:3456   open a terminal for a Spinney on another machine
+  spinney new "Fix the parser" start a task: worktree, session and first message
+  spinney ls                   list projects, worktrees and sessions
+  spinney approve              approve what waits in this directory
   spinney stop                 shut down a Spinney that is running in the background
   spinney serve --port 0       run only the server, on a free port
   spinney call list_projects   run one command of the running Spinney
@@ -22,10 +25,15 @@ examples:
 
 exit codes:
   0    success
-  1    failed; the message says why
-  2    invalid command line
+  1    failed or not confirmed; the message says why
+  2    invalid command line; also a name that several things have
   3    no Spinney is running here, or it does not respond
   4    not found: a project, worktree or session does not exist
+  5    not allowed: authentication_error, forbidden
+  6    try again later: rate_limit_error, timeout, backend_unavailable
+  7    a session waits for you (wait, and --wait)
+  8    a session is paused until you resume it (wait, and --wait)
+  124  the time of --timeout is over
   130  interrupted by ctrl+c
 
 environment:
@@ -36,7 +44,7 @@ environment:
   SPINNEY_PLAIN=1      same as --plain
   SPINNEY_ASCII=1      draw with ASCII only; =0 draws boxes in any locale
   SPINNEY_MOTION=0     turn no spinner
-  NO_COLOR=1, TEXTUAL_COLOR_SYSTEM, ESCDELAY: see docs/command-line.md
+  NO_COLOR=1, TEXTUAL_COLOR_SYSTEM, ESCDELAY: see docs/cli.md
 """
 
 CALL_EXAMPLES = """\
@@ -147,12 +155,6 @@ A token in the address is briefly visible to everyone who can list this machine'
 that is typed at the prompt is not. On an untrusted network, run
 ssh -L 3456:127.0.0.1:3456 devbox and attach to 127.0.0.1:3456. Closing this terminal stops nothing
 there.
-"""
-
-STOP_NOTES = """\
-Agents are stopped, and their output so far is kept. Waits until Spinney has ended.
-Exit code 0: nothing is running any more; 1: it did not end; 3: it does not respond. The message
-says what to do.
 """
 
 EVENTS_EXAMPLES = """\

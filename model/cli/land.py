@@ -3,15 +3,21 @@
 import shlex
 from argparse import Namespace
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
-from model.cli.choices import Json, choose, confirm, list_all_worktrees
-from model.cli.quick_call import request_here
+from model.cli.choices import confirm
+from model.cli.lookup import (
+    Json,
+    find_project,
+    find_worktree,
+    list_projects,
+    list_worktrees,
+)
+from model.cli.quick_call import connect_here, request_here
 from model.cli.train import run_train
 
 _SHORT: Final = 7
@@ -52,25 +58,9 @@ def land(options: Namespace) -> int:
 
 
 def _find_worktree(wanted: str | None) -> Json:
-    """Return the worktree with this name, branch or beginning of an id; by default the one that
-    the current directory is in.
-    """
-    worktrees = list_all_worktrees()
-    if wanted is not None:
-        found = [
-            tree
-            for tree in worktrees
-            if wanted in (tree["name"], tree["branch"]) or tree["id"].startswith(wanted)
-        ]
-        return choose(found, "worktree", wanted, "Give the beginning of its id.")
-    here = Path.cwd().resolve()
-    inside = [tree for tree in worktrees if here.is_relative_to(Path(tree["path"]).resolve())]
-    if not inside:
-        raise SpinneyError(
-            "This directory is in no worktree of Spinney. Name one, or go to its directory.",
-            "not_found",
-        )
-    return max(inside, key=lambda tree: len(tree["path"]))
+    """Return the worktree that is named; by default that of the current directory."""
+    with connect_here() as connection:
+        return find_worktree(list_worktrees(connection, list_projects(connection)), wanted)
 
 
 def _describe_ways(worktree: Json) -> str:
@@ -151,9 +141,10 @@ def _undo(options: Namespace) -> int:
 
 def _find_project(wanted: str | None) -> dict[str, Any]:
     """Return the project of the given worktree, or else of the current directory."""
-    projects = {one["id"]: one for one in request_here("list_projects") if not one["is_folder"]}
-    here = Path.cwd().resolve()
-    inside = [one for one in projects.values() if here.is_relative_to(Path(one["path"]).resolve())]
-    if wanted is None and inside:
-        return dict(max(inside, key=lambda one: len(one["path"])))
-    return dict(projects[_find_worktree(wanted)["project_id"]])
+    with connect_here() as connection:
+        projects = list_projects(connection)
+        worktrees = list_worktrees(connection, projects)
+    if wanted in (None, "."):
+        return find_project(projects, worktrees, None)
+    project_id = find_worktree(worktrees, wanted)["project_id"]
+    return next(one for one in projects if one["id"] == project_id)

@@ -9,8 +9,9 @@ from model.base.amounts import format_age, format_size
 from model.base.plural import count
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
-from model.cli.choices import Json, choose, confirm
-from model.cli.quick_call import request_here
+from model.cli.choices import confirm
+from model.cli.lookup import Json, find_project, list_projects, list_worktrees
+from model.cli.quick_call import connect_here, request_here
 
 _DAY: Final = 86_400
 _MERGED: Final = {
@@ -77,9 +78,10 @@ def find_reason(row: Json, options: Namespace) -> str:
 
 
 def _find_project(wanted: str) -> str:
-    projects = [one for one in request_here("list_projects") if not one["is_folder"]]
-    found = [one for one in projects if wanted in (one["name"], one["id"])]
-    return str(choose(found, "project", wanted, "List them with: spinney call list_projects")["id"])
+    with connect_here() as connection:
+        projects = list_projects(connection)
+        worktrees = list_worktrees(connection, projects)
+    return str(find_project(projects, worktrees, wanted)["id"])
 
 
 def _show(sweep: Json, reasons: dict[str, str], options: Namespace) -> None:

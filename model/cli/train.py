@@ -9,7 +9,8 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
-from model.cli.choices import Json, confirm
+from model.cli.choices import confirm
+from model.cli.lookup import Json
 from model.cli.quick_call import request_here
 
 _INTERVAL: Final = 0.5

@@ -1,15 +1,22 @@
 """`spinney undo`: show what an undo of a turn would do, ask, and undo or redo it."""
 
 from argparse import Namespace
-from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
-from model.cli.choices import choose, confirm, list_all_worktrees
-from model.cli.quick_call import request_here
+from model.cli.choices import confirm
+from model.cli.lookup import (
+    Json,
+    find_session,
+    find_worktree,
+    list_projects,
+    list_sessions,
+    list_worktrees,
+)
+from model.cli.quick_call import connect_here, request_here
 
 _ACTIONS: Final = {
     "restore": "restored",
@@ -53,35 +60,27 @@ def undo(options: Namespace) -> int:
 
 
 def _find_session(wanted: str | None) -> dict[str, Any]:
-    """Return the session with this name or beginning of an id; by default, the one with the
-    newest turn in the worktree of the current directory.
+    """Return the session that is named; by default, the one with the newest turn in the worktree
+    of the current directory.
     """
-    worktrees = list_all_worktrees()
-    if wanted is None:
-        return _find_newest(worktrees)
-    sessions = [
-        s for tree in worktrees for s in request_here("list_sessions", worktreeId=tree["id"])
-    ]
-    found = [s for s in sessions if s["id"].startswith(wanted) or s["name"] == wanted]
-    return choose(found, "session", wanted, "Give the beginning of its id.")
-
-
-def _find_newest(worktrees: list[dict[str, Any]]) -> dict[str, Any]:
-    here = Path.cwd().resolve()
-    inside = [tree for tree in worktrees if here.is_relative_to(Path(tree["path"]).resolve())]
-    newest: tuple[float, dict[str, Any]] | None = None
-    for worktree in inside:
-        for session in request_here("list_sessions", worktreeId=worktree["id"]):
-            turns = request_here("list_turns", sessionId=session["id"])
-            if turns and (newest is None or turns[-1]["started_at"] > newest[0]):
-                newest = turns[-1]["started_at"], session
-    if newest is None:
+    with connect_here() as connection:
+        rows = list_sessions(connection, archived="include")
+        if wanted not in (None, "."):
+            return find_session(rows, wanted)
+        worktree = find_worktree(list_worktrees(connection, list_projects(connection)), None)
+        inside = [row for row in rows if row["worktree_id"] == worktree["id"]]
+        calls: list[tuple[str, Json]] = [
+            ("list_turns", {"sessionId": row["id"]}) for row in inside if not row["archived_at"]
+        ]
+        turns = [found[-1] for found in connection.call_all(calls) if found]
+    if not turns:
         raise SpinneyError(
             "There is no turn in the worktree of this directory. Name a session, or go to its "
             "worktree.",
             "not_found",
         )
-    return newest[1]
+    newest = max(turns, key=lambda turn: turn["started_at"])
+    return next(row for row in inside if row["id"] == newest["session_id"])
 
 
 def _find_turn(turns: list[dict[str, Any]], options: Namespace) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any, Final
 from model.base.errors import SpinneyError
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line, make_visible
-from model.cli.choices import list_all_worktrees
-from model.cli.quick_call import request_here
+from model.cli.lookup import find_innermost, list_projects, list_worktrees
+from model.cli.quick_call import connect_here, request_here
 
 _INDENT: Final = "    "
 
@@ -40,17 +40,14 @@ def _split(options: Namespace) -> tuple[Path, int]:
 
 def _find_worktree(path: Path) -> dict[str, Any]:
     """Return the worktree that has the file: of nested ones, the innermost."""
-    found = [
-        worktree
-        for worktree in list_all_worktrees()
-        if path.is_relative_to(Path(worktree["path"]).resolve())
-    ]
-    if not found:
+    with connect_here() as connection:
+        worktrees = list_worktrees(connection, list_projects(connection))
+    found = find_innermost(worktrees, path.parent)
+    if found is None:
         raise SpinneyError(
             f"{clean_line(str(path))} is not in a worktree that Spinney knows.", "not_found"
         )
-    innermost: dict[str, Any] = max(found, key=lambda one: len(one["path"]))
-    return innermost
+    return found
 
 
 def _describe(origin: dict[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The Spinney that holds this data directory: find it, connect to it, stop it."""
+"""The Spinney that holds this data directory: connect to it, stop it."""
 
 import asyncio
 import importlib
@@ -6,16 +6,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from model.base.errors import NotRunningError, SpinneyError
+from model.base.errors import SpinneyError
 from model.base.instance import (
     ActivityTimeout,
     RunningInstance,
     find_running_instance,
-    read_server_address,
     wait_for_exit,
-    wait_until_ready,
 )
 from model.base.paths import Directories
+from model.client.endpoint import find_running
 
 if TYPE_CHECKING:
     from model.client.remote import RemoteClient
@@ -26,30 +25,6 @@ working has longer (`ActivityTimeout`).
 """
 SHUTDOWN_TIMEOUT = 30.0
 """Seconds for an orderly shutdown."""
-
-
-def find_running(paths: Directories) -> RunningInstance:
-    """The running instance, once it accepts connections. Raises `SpinneyError`."""
-    running = wait_until_ready(paths.lock)
-    if running is None:
-        raise NotRunningError("No Spinney is running here. Start one with: spinney")
-    return running
-
-
-def find_endpoint(paths: Directories) -> tuple[str, str]:
-    """Address and token for scripts: the server's, otherwise those of the local endpoint."""
-    running = find_running_instance(paths.lock)
-    if running is None:
-        raise NotRunningError(
-            "No Spinney is running here. Start one with `spinney`, or with `spinney serve` where"
-            " there is no terminal."
-        )
-    # The lock decides: the file may have been left by a process that was killed.
-    server = read_server_address(paths.server, running)
-    if server is not None:
-        return server
-    running = find_running(paths)
-    return running.base_url, running.token
 
 
 async def connect_to(
@@ -112,16 +87,6 @@ async def connect_local(paths: Directories) -> "RemoteClient":
         if await asyncio.to_thread(find_running_instance, paths.lock) == running:
             raise
         return await connect_local(paths)  # Another instance has started meanwhile.
-
-
-def timeout_error(paths: Directories, base_url: str) -> SpinneyError:
-    """The error for an instance that accepted the connection and does not respond."""
-    running = find_running_instance(paths.lock)
-    return (
-        running.timeout_error
-        if running
-        else NotRunningError(f"{base_url} does not answer.", "timeout")
-    )
 
 
 async def stop_running(paths: Directories) -> str:

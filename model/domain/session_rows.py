@@ -4,6 +4,7 @@ from typing import Literal
 
 from model.domain.resources import (
     ExecutionMode,
+    Pause,
     Resource,
     SessionStatus,
     WaitingFor,
@@ -21,14 +22,18 @@ class SessionRow(Resource):
     waiting_for: WaitingFor | None
     held: Literal["running", "failed"] | None
     """Why its first message is held: the worktree's `setup` is running, or failed."""
+    pause: Pause | None
     queued: int
     """The number of queued messages, held ones included."""
+    scheduled: int
+    """How many of them wait for a time of their own."""
     unread: bool
-    last_run_status: Literal["completed", "cancelled", "failed", "interrupted"] | None
+    last_run_status: Literal["completed", "cancelled", "failed", "interrupted", "paused"] | None
     project_id: str
     project_name: str
     worktree_id: str
     worktree_name: str
+    worktree_path: str
     branch: str
     backend: str
     model: str

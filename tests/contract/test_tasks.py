@@ -24,7 +24,7 @@ async def test_a_task_has_a_worktree_a_session_and_a_message_that_runs(
     assert session["execution_mode"] == "build"
     while not (now := await client.call("get_session", sessionId=session["id"]))["last_run"]:
         await chat.receive()
-    assert [message["id"] for message in now["messages"]][0] == started["message_id"]
+    assert now["messages"][0]["id"] == started["message_id"]
     assert await chat.last_text(session) == "done"
 
 

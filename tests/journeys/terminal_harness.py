@@ -10,7 +10,7 @@ from typing import Any
 
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
-from model.client.local_instance import find_endpoint
+from model.client.endpoint import find_endpoint
 from tests.journeys.client import Client, create_repositories, program_command
 from tests.journeys.harness import Harness
 from tests.journeys.ledger import (

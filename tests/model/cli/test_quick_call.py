@@ -13,7 +13,11 @@ from model.base.errors import NotRunningError, SpinneyError
 from model.cli import quick_call
 from tests.patience import PATIENCE
 
-REPLY = json.dumps({"type": "response", "id": "call", "data": {"text": "ü" * 40_000}}).encode()
+REPLY = json.dumps({"type": "response", "id": "1", "data": {"text": "ü" * 40_000}}).encode()
+
+
+def silent() -> SpinneyError:
+    return SpinneyError("It does not answer.", "timeout")
 
 
 def frame(kind: int, body: bytes, *, last: bool = True) -> bytes:
@@ -47,7 +51,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Iterator[str]:
 
 
 def test_a_fragmented_response_among_events_and_pings_is_assembled() -> None:
-    event = frame(1, b'{"event":"x","data":{"id":"call"}}')
+    event = frame(1, b'{"event":"x","data":{"id":"1"}}')
     whole = [b"HTTP/1.1 101 Switching Protocols\r\n\r\n", event, frame(9, b"?")]
     whole += [frame(1, REPLY[:7], last=False), frame(9, b"again"), frame(0, REPLY[7:])]
 
@@ -59,7 +63,9 @@ def test_a_fragmented_response_among_events_and_pings_is_assembled() -> None:
             pass
 
     with answering(answer) as url:
-        response = quick_call.request(url, "token", "get_session", {"text": "ö" * 70_000})
+        connection = quick_call.Connection(url, "token", silent)
+        response = connection.call("get_session", text="ö" * 70_000)
+        connection.close()
     assert response == {"text": "ü" * 40_000}
 
 
@@ -80,4 +86,4 @@ def test_an_invalid_response_is_reported(
         answering(lambda client: client.sendall(response)) as url,
         pytest.raises(kind, match=message),
     ):
-        quick_call.request(url, "", "list_projects", {})
+        quick_call.Connection(url, "", silent).call("list_projects")

@@ -19,7 +19,7 @@ from model.base.instance import (
     wait_until_ready,
 )
 from model.base.paths import Directories
-from model.client import local_instance
+from model.client import endpoint, local_instance
 from model.client.address import parse_address
 
 
@@ -64,7 +64,7 @@ def test_the_token_of_a_killed_spinney_is_not_used(directories: Directories, pat
     hold(path).close()
     write_server_address(directories, os.getpid())  # the ID of a living process
     with pytest.raises(SpinneyError, match="No Spinney is running here"):
-        local_instance.find_endpoint(directories)
+        endpoint.find_endpoint(directories)
 
 
 def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
@@ -77,9 +77,9 @@ def test_a_server_is_found_only_where_the_lock_is_held_by_its_process(
     )
     lock.write_instance(4321, "of the instance")
     write_server_address(directories, os.getppid())
-    assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:4321", "of the instance")
+    assert endpoint.find_endpoint(directories) == ("http://127.0.0.1:4321", "of the instance")
     write_server_address(directories, os.getpid())
-    assert local_instance.find_endpoint(directories) == ("http://127.0.0.1:9", "of the server")
+    assert endpoint.find_endpoint(directories) == ("http://127.0.0.1:9", "of the server")
     lock.close()
 
 

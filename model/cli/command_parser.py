@@ -1,0 +1,121 @@
+"""The parser of one command, and the types of values on a command line.
+
+Imports the standard library only, so that `spinney --help` responds immediately.
+"""
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+from model import __version__
+from model.base.errors import UsageError
+from model.base.standard_streams import write_output
+from model.base.suggestions import did_you_mean
+
+_HIGHEST_PORT = 65535
+
+
+class Version(argparse.Action):
+    """Prints the version and ends."""
+
+    def __call__(self, *_: object) -> NoReturn:
+        """Print it."""
+        write_output(f"spinney {__version__}\n")
+        raise SystemExit(0)
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises `UsageError` with a sentence instead of exiting, and knows what can be completed."""
+
+    def __init__(self, *given: Any, about: str = "", **named: Any) -> None:
+        self.about = about
+        self.options: list[str] = []
+        """All options in their long and short forms."""
+        self.choices: list[str] = []
+        """The words of which an argument must be one."""
+        self.commands: dict[str, Parser] = {}
+        super().__init__(*given, **named)
+
+    def add_argument(self, *given: Any, **named: Any) -> argparse.Action:
+        """Add an argument, and note what can be typed for it."""
+        action = super().add_argument(*given, **named)
+        self.options += action.option_strings
+        self.choices += map(str, action.choices or ())
+        return action
+
+    def print_help(self, file: object = None) -> None:
+        """Print the help; a closed pipe is not an error."""
+        write_output(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError` with the usage of this command."""
+        sentence = message[:1].upper() + message[1:]
+        raise UsageError(sentence.rstrip(".") + ".", self.format_usage())
+
+    def reject_extra(self, words: list[str]) -> NoReturn:
+        """Raise `UsageError` for words that this command does not expect."""
+        options = [word for word in words if word.startswith("-")]
+        if not options:
+            raise UsageError(f"Unexpected argument: {' '.join(words)}.", self.format_usage())
+        option = options[0].partition("=")[0]
+        meant = did_you_mean(option, self.options)
+        raise UsageError(f"Unknown option {option}.{meant}", self.format_usage())
+
+
+class CommandLine(NamedTuple):
+    """A command of the command line."""
+
+    name: str
+    about: str
+    """What it does, as a part of a sentence."""
+    add_options: Callable[[Parser], None] = lambda _: None
+    notes: str = ""
+    """Notes and examples below its options."""
+    has_help: bool = True
+    """Whether argparse adds `--help`."""
+
+
+def port(text: str) -> int:
+    """A port: 0 to 65535."""
+    if not re.fullmatch(r"[0-9]{1,5}", text) or int(text) > _HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a port: it must be a whole number from 0 to {_HIGHEST_PORT}"
+        )
+    return int(text)
+
+
+def token(text: str) -> str:
+    """A token for the server: at least 16 characters."""
+    if not re.fullmatch(r"[A-Za-z0-9._~-]{16,}", text):
+        raise argparse.ArgumentTypeError("must be at least 16 letters, digits and - _ . ~")
+    return text
+
+
+def number(text: str) -> int:
+    """The number of an event."""
+    if not re.fullmatch(r"[0-9]{1,16}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not the number of an event")
+    return int(text)
+
+
+def days(text: str) -> int:
+    """A number of days."""
+    if not re.fullmatch(r"[0-9]{1,5}", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of days")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A duration: `90`, `90s`, `15m` or `2h`."""
+    found = re.fullmatch(r"([0-9]{1,7})([smh]?)", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a duration such as 90s, 15m or 2h")
+    return int(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
+
+
+def count(text: str) -> int:
+    """A number of messages, sessions or lines: 1 to 1,000,000."""
+    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
+    return int(text)

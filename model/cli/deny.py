@@ -1,0 +1,5 @@
+"""`spinney deny`."""
+
+from model.cli.approve import deny
+
+__all__ = ["deny"]

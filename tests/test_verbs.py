@@ -1,0 +1,213 @@
+"""The commands that work with sessions, as a person in a shell and a script use them."""
+
+import json
+import subprocess
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.patience import PATIENCE
+from tests.program import Program
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A server with the demo agent and the project alpha; commands run in its repository."""
+    program = Program(tmp_path_factory.mktemp("verbs"))
+    config = "[user]\n\tname = Ada\n\temail = ada@example.org\n"
+    (program.home / ".gitconfig").write_text(config)
+    repository = program.make_repository("elsewhere")
+    with program.serving("--demo"):
+        program.call("add_project", f"path={repository}")
+        yield program
+
+
+def spinney(
+    program: Program, *words: str, at: str | Path = "", given: str = ""
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command in the repository, or in the directory `at`, with `given` on stdin."""
+    return subprocess.run(
+        [*program.command, *words], cwd=at or program.cwd, env=program.environ, input=given,
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+
+
+def succeed(program: Program, *words: str, at: str | Path = "", given: str = "") -> str:
+    ran = spinney(program, *words, at=at, given=given)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def start(program: Program, name: str, prompt: str, *words: str) -> dict[str, Any]:
+    """Start a task and wait for it; return its worktree and session."""
+    ran = spinney(program, "new", prompt, "--name", name, "--wait", "--json", *words)
+    assert ran.stderr == ""
+    started: dict[str, Any] = json.loads(ran.stdout)
+    return started
+
+
+def test_a_task_is_started_waited_for_listed_and_read(served: Program) -> None:
+    ran = spinney(served, "new", "/demo write a.txt: one\x1b[2J", "--name", "first", "--mode",
+                  "build", "--wait")  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    key, name, path = ran.stdout.splitlines()[0].split()
+    assert (name, Path(path, "a.txt").exists()) == ("first", True)
+    assert "▸ edit a.txt" in ran.stdout
+
+    listed = succeed(served, "ls")
+    assert "\n  first" in listed and f"\n    {key}  done" in listed
+    assert "\x1b" not in listed
+    whole = json.loads(succeed(served, "ls", "--json"))
+    assert {"id", "path", "default_branch"} <= whole["projects"][0].keys()
+    assert whole["worktrees"][0]["project_id"] == whole["projects"][0]["id"]
+    row = next(row for row in whole["sessions"] if row["id"].startswith(key))
+    assert (row["worktree_name"], row["status"], row["queued"]) == ("first", "idle", 0)
+
+    read = succeed(served, "logs", "first")
+    assert read.startswith("── You, ") and "one␛[2J" in read and "\x1b" not in read
+    messages = [json.loads(line) for line in succeed(served, "logs", key, "--json").splitlines()]
+    assert [message["role"] for message in messages] == ["user", "assistant"]
+    last = succeed(served, "logs", "-n", "1", at=path)
+    assert last.startswith("── demo, ")
+    shown = json.loads(succeed(served, "status", key, "--json"))
+    assert (shown["session"]["id"], shown["worktree"]["name"]) == (row["id"], "first")
+    assert "Here:" in succeed(served, "status", at=path)
+    found = json.loads(succeed(served, "sessions", "--search", "FIRST", "--json"))
+    assert ([one["id"] for one in found["sessions"]], found["total"]) == ([row["id"]], 1)
+    assert "No session matches." in succeed(served, "sessions", "--state", "failed")
+
+    assert succeed(served, "diff", "first", "--name-only") == "a.txt\n"
+    assert "1 insertion(+)" in succeed(served, "diff", key, "--stat")
+    patch = succeed(served, "diff", at=path)
+    assert succeed(served, "diff", "first").endswith("+one␛[2J\n")
+    assert patch.count("@@") == 2
+
+
+def test_a_plan_is_shown_and_approved_only_when_confirmed(served: Program) -> None:
+    started = start(served, "planned", "/demo plan write b.txt: two", "--session-name", "Plans")
+    key = started["session"]["id"]
+    waited = spinney(served, "wait", "planned", "--json")
+    assert waited.returncode == 7
+    assert json.loads(waited.stdout)["sessions"][0]["waiting_for"] == "plan"
+    assert f"spinney approve {key[:8]}" in succeed(served, "status", "Plans")
+    assert key[:8] in succeed(served, "status")
+
+    refused = spinney(served, "approve", "Plans")
+    assert (refused.returncode, "write b.txt" in refused.stdout) == (2, True)
+    assert "Add --yes to approve" in refused.stderr
+    preview = json.loads(succeed(served, "approve", "Plans", "--json"))
+    assert preview["kind"] == "plan"
+    assert "only for a permission" in spinney(served, "approve", key, "--for-session").stderr
+    approved = succeed(served, "approve", "--yolo", "--yes", at=started["worktree"]["path"])
+    assert approved.endswith("Approved.\n")
+    assert spinney(served, "wait", "Plans").returncode == 0
+    again = spinney(served, "approve", "Plans", "--yes")
+    assert (again.returncode, "waits for nothing" in again.stderr) == (1, True)
+
+
+def test_questions_are_answered_and_permissions_allowed_or_denied(served: Program) -> None:
+    started = start(served, "asked", "/demo ask Which? | red | blue", "--mode", "build")
+    path, key = started["worktree"]["path"], started["session"]["id"]
+    assert "  2. blue" in succeed(served, "answer", "asked")
+    wrong = spinney(served, "answer", "asked", "--option", "3")
+    assert (wrong.returncode, "there is no 3" in wrong.stderr) == (2, True)
+    not_that = spinney(served, "approve", "asked", "--yes")
+    assert (not_that.returncode, "waits for an answer" in not_that.stderr) == (1, True)
+    succeed(served, "answer", ".", "--option", "2", at=path)
+    assert spinney(served, "wait", key).returncode == 0
+
+    assert spinney(served, "send", "asked", "/demo permission make a", "--wait").returncode == 7
+    denied = succeed(served, "deny", key, "--reason", "Not now")
+    assert "command: make a" in denied and denied.endswith("Denied.\n")
+    assert spinney(served, "wait", key).returncode == 0
+    assert "Your reason: Not now" in succeed(served, "logs", "-n", "1", "asked")
+    assert spinney(served, "send", "asked", "/demo permission make b", "--wait").returncode == 7
+    assert "With --for-session: " in succeed(served, "approve", key, "--for-session", "--yes")
+    assert spinney(served, "wait", key).returncode == 0
+
+
+def test_messages_come_from_stdin_and_files_and_are_sent_once(served: Program) -> None:
+    started = start(served, "sent", "/demo say hello", "--mode", "build")
+    key, path = started["session"]["id"], started["worktree"]["path"]
+    once = str(uuid.uuid4())
+    for _ in range(2):
+        sent = json.loads(
+            succeed(served, "send", "sent", "-", "--id", once, "--json", given="/demo say two\n")
+        )
+        assert sent["message_id"] == once
+        assert spinney(served, "wait", "sent").returncode == 0
+    assert succeed(served, "logs", "sent").count("/demo say two") == 1
+    (served.cwd / "message.md").write_text("/demo say three\n")
+    assert "three" in succeed(served, "send", key, "--file", "message.md", "--wait")
+    assert "four" in succeed(served, "send", "/demo say four", "--wait", at=path)
+    nothing = spinney(served, "send", "sent", "-")
+    assert (nothing.returncode, "Give the text" in nothing.stderr) == (2, True)
+    bad = spinney(served, "send", "sent", "x", "--id", "7")
+    assert (bad.returncode, "must be a UUID" in bad.stderr) == (2, True)
+    missing = spinney(served, "send", "sent", "--file", "nowhere.md")
+    assert (missing.returncode, "nowhere.md cannot be read" in missing.stderr) == (4, True)
+
+    task = ("new", "Once", "--name", "once", "--id", str(uuid.uuid4()), "--json")
+    first, second = (json.loads(succeed(served, *task)) for _ in range(2))
+    assert first["worktree"]["id"] == second["worktree"]["id"]
+    more = json.loads(succeed(served, "new", "/demo say x", "--worktree", ".", "--json", at=path))
+    assert more["session"]["worktree_id"] == started["worktree"]["id"]
+    several = spinney(served, "send", "sent", "To whom?")
+    assert (several.returncode, several.stdout) == (2, "")
+    assert all(one["session"]["id"][:8] in several.stderr for one in (started, more))
+
+
+def test_waiting_ends_in_time_and_a_stop_ends_only_the_session(served: Program) -> None:
+    started = start(served, "long", "/demo say hello", "--mode", "build")
+    other = start(served, "short", "/demo say hello", "--mode", "build")["session"]["id"]
+    key = started["session"]["id"]
+    succeed(served, "send", "long", "/demo stream 100000 1")
+    late = spinney(served, "wait", "long", "short", "--timeout", "1s")
+    assert (late.returncode, "The time is over" in late.stderr) == (124, True)
+    first = spinney(served, "wait", "long", "short", "--any")
+    assert (first.returncode, first.stdout.startswith(other[:8])) == (0, True)
+    assert spinney(served, "stop", "--session").returncode == 2
+    assert spinney(served, "stop", "--session", "").returncode == 4
+    mistaken = spinney(served, "stop", "long")
+    assert (mistaken.returncode, "spinney stop --session long" in mistaken.stderr) == (2, True)
+    assert succeed(served, "stop", "--session", "long").startswith("Stopped '")
+    assert spinney(served, "wait", key).returncode == 1
+    assert "does nothing" in succeed(served, "stop", "--session", key)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind"),
+    [
+        (("logs", "nobody", "--json"), 4, "not_found"),
+        (("ls", "nobody", "--json"), 4, "not_found"),
+        (("new", "x", "--project", "nobody", "--json"), 4, "not_found"),
+        (("new", "x", "--base", "nowhere", "--json"), 1, "invalid_request"),
+        (("new", "x", "--worktree", ".", "--name", "y", "--json"), 2, "invalid_request"),
+        (("sessions", "--limit", "0", "--json"), 2, "invalid_request"),
+    ],
+)
+def test_errors_have_a_code_and_with_json_a_type(
+    served: Program, words: tuple[str, ...], code: int, kind: str
+) -> None:
+    ran = spinney(served, *words)
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert json.loads(ran.stderr)["error_type"] == kind
+
+
+def test_what_was_saved_is_read_without_a_running_spinney(tmp_path: Path) -> None:
+    program = Program(tmp_path)
+    nothing = spinney(program, "ls")
+    assert (nothing.returncode, "No Spinney is running here." in nothing.stderr) == (3, True)
+    repository = program.make_repository()
+    with program.serving("--demo"):
+        program.call("add_project", f"path={repository}")
+        start(program, "kept", "/demo say hello", "--project", "alpha", "--mode", "build")
+        program.kill()
+    for words in (("ls",), ("sessions",), ("status", "kept"), ("logs", "kept")):
+        ran = spinney(program, *words)
+        assert (ran.returncode, "what was saved last" in ran.stderr) == (0, True)
+        assert "hello" in ran.stdout
+    assert spinney(program, "send", "kept", "hello").returncode == 3
