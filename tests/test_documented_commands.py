@@ -90,6 +90,7 @@ CASES = {
     "spinney undo --redo": Case(parse_only="tests/test_undo_command.py does that"),
     "spinney why FILE:LINE": Case(parse_only="tests/test_why_and_conflicts.py does that"),
     "spinney conflicts": Case(prints="No worktrees are heading for a conflict."),
+    "spinney usage": Case(prints="Total"),
     "spinney COMMAND --help": Case("spinney call --help", prints="usage: spinney call"),
     "spinney --help": Case(prints="exit codes:"),
     "spinney --version": Case(prints="spinney "),

@@ -33,3 +33,12 @@ def format_size(size: int) -> str:
         if size >= length:
             return f"{size / length:.{digits}f} {unit}"
     return f"{size} B"
+
+
+def format_cost(usd: float | None, *, is_estimated: bool = False, is_partial: bool = False) -> str:
+    """Return a cost in dollars: `$1.23`, `~$1.23` if estimated, `$1.23+` if more is unknown."""
+    if usd is None:
+        return "unknown"
+    dollars = f"{usd:,.2f}" if usd < 1000 else f"{usd:,.0f}"
+    amount = "<$0.01" if 0 < usd < 0.005 else f"${dollars}"
+    return f"{'~' if is_estimated else ''}{amount}{'+' if is_partial else ''}"

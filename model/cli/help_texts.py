@@ -18,6 +18,7 @@ examples:
   spinney prune                list worktrees that are no longer needed, with their sizes
   spinney why app.py:12        show which turn wrote a line, and its prompt
   spinney conflicts            list worktrees that are heading for a conflict
+  spinney usage                show what agents used, and what it cost
   spinney doctor               show what is installed, what is missing and how to fix it
   spinney export talks         export every conversation to a new folder
 
@@ -193,4 +194,14 @@ examples:
   eval "$(spinney completion bash)"                              in ~/.bashrc
   eval "$(spinney completion zsh)"                               in ~/.zshrc, after compinit
   spinney completion fish > ~/.config/fish/completions/spinney.fish
+"""
+
+USAGE_EXAMPLES = """\
+examples:
+  spinney usage                             tokens and cost of each day
+  spinney usage --by model --since 2026-11-01
+  spinney usage --by session --csv          for a spreadsheet
+
+Costs are list prices, as the agents report them; a subscription is not charged by them. ~ marks
+those that are estimated, + those of which a part is unknown.
 """

@@ -47,6 +47,20 @@ def _add_why(why: Parser) -> None:
     why.add_argument("--json", action="store_true", help="print it as JSON")
 
 
+def _add_usage(usage: Parser) -> None:
+    usage.add_argument(
+        "--by",
+        choices=["day", "model", "agent", "project", "worktree", "session"],
+        default="day",
+        help="what the rows are about; by default days",
+    )
+    usage.add_argument("--since", metavar="DATE", help="the first day, such as 2026-11-27")
+    usage.add_argument("--until", metavar="DATE", help="the last day")
+    form = usage.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print it as JSON, with the limits")
+    form.add_argument("--csv", action="store_true", help="print the rows as CSV")
+
+
 def _add_conflicts(conflicts: Parser) -> None:
     conflicts.add_argument(
         "project", nargs="?", metavar="PROJECT", help="the name of a project; by default all"
@@ -237,6 +251,9 @@ COMMAND_LINES = (
         notes.CONFLICTS_EXAMPLES,
     ),
     CommandLine("why", "explain why a line is there", _add_why, notes.WHY_EXAMPLES),
+    CommandLine(
+        "usage", "show what agents used: tokens and cost", _add_usage, notes.USAGE_EXAMPLES
+    ),
     CommandLine(
         "recover",
         "bring deleted worktrees and lost files back",

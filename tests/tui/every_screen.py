@@ -4,6 +4,7 @@ Tests of what must hold for all of them are parametrized with `SCREENS`. A new s
 row in it.
 """
 
+import datetime
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -20,11 +21,13 @@ from textual.widgets import OptionList
 from model.api.changes import Changes, FileDiff
 from model.api.code_reviews import Comparison, ReviewState
 from model.api.preferences import MagicPrompt, PromptVariable
+from model.api.usage import UsageReport, UsageRow
 from model.domain.code_reviews import CodeReview, Finding
 from model.domain.hosting import WorkflowRun
 from model.domain.landing import ReviewProgress
 from model.domain.output import RawLog
 from model.domain.resources import (
+    Cost,
     Label,
     PlanBlock,
     Question,
@@ -37,6 +40,7 @@ from model.domain.resources import (
     Usage,
 )
 from model.domain.scripts import CommandRun, Script, ScriptRun
+from model.domain.usage import AccountLimits, UsageWindow
 from tests.tui import a_hosting_service as hosting
 from tests.tui.builders import (
     a_changed_file,
@@ -542,6 +546,67 @@ async def _command_output(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: getattr(app.screen, "result", None) is not None)
 
 
+def a_used_program() -> FakeClient:
+    """Turns of thirty days, with limits of two accounts."""
+    client = a_busy_state()
+    used = client.state.sessions["s1"].model_copy(
+        update={
+            "cost": Cost(usd=0.84, is_estimated=True),
+            "context_tokens": 42_000,
+            "context_window": 200_000,
+        }
+    )
+    client.state = a_state(
+        *client.state.projects.values(), *client.state.worktrees.values(), used,
+        *(each for each in client.state.sessions.values() if each.id != "s1"),
+    )  # fmt: skip
+    today = datetime.date.fromtimestamp(NOW)
+    days = [
+        usage_row((today - datetime.timedelta(days=n)).isoformat(), 3 + n % 5, 0.4 * (n % 7))
+        for n in range(29, -1, -1)
+    ]
+    models = [
+        usage_row("claude-opus-4-6", 31, 12.345),
+        usage_row("gpt-5.2-codex", 12, 3.2, estimated_turns=12),
+        usage_row("a-model-of-ones-own", 2, None, unknown_turns=2),
+    ]
+    total = usage_row("Total", 45, 15.545, estimated_turns=12, unknown_turns=2)
+    client.answers |= {
+        "get_usage": lambda given: UsageReport(
+            by=given["by"], since=given.get("since"), until=None, today=today.isoformat(),
+            rows=days if given["by"] == "day" else models, total=total,
+        ),
+        "list_usage_limits": lambda given: [
+            AccountLimits(id="backend_a", backend="backend_a", updated_at=NOW, windows=[
+                UsageWindow(id="five_hour", used=0.83, resets_at=NOW + 1200, minutes=300),
+                UsageWindow(id="seven_day", used=0.4, resets_at=NOW + 2e5, minutes=10_080),
+            ]),
+            AccountLimits(
+                id="backend_b:work", backend="backend_b", profile="work", updated_at=NOW, windows=[
+                    UsageWindow(id="codex:primary", used=1, resets_at=NOW + 600, minutes=300,
+                                reached=True),
+                ],
+            ),
+        ],
+    }  # fmt: skip
+    client.reload(client.state)
+    return client
+
+
+def usage_row(label: str, turns: int, cost: float | None, **fields: int) -> UsageRow:
+    """What some turns used."""
+    usage = Usage(input_tokens=1000 * turns, output_tokens=200 * turns)
+    return UsageRow(
+        key=label, label=label, turns=turns, seconds=90 * turns, usage=usage, tokens=usage.total,
+        cost_usd=cost, **fields,
+    )  # fmt: skip
+
+
+async def _usage(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await action("show_usage")(app, pilot)
+    await until(pilot, lambda: getattr(app.screen, "is_shown", False))
+
+
 async def _stay(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     """Keep the screen that is shown at the start."""
 
@@ -557,6 +622,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("question", session("s4")),
     ScreenCase("plan", session("s5")),
     ScreenCase("failed", session("s6")),
+    ScreenCase("usage", _usage, a_used_program),
     ScreenCase("help", action("help")),
     ScreenCase("commands", _commands),
     ScreenCase("new-worktree", action("new_worktree")),

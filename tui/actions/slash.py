@@ -3,21 +3,17 @@
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from textual.content import Content
-
 from model.api.agent_commands import list_agent_commands
-from model.base.amounts import format_number
 from model.base.errors import SpinneyError
 from model.base.plural import count
-from model.base.text import clean_line
 from tui.actions import compose, search, sessions
 from tui.actions.archive import restore
 from tui.actions.shell_command import run_in_worktree
 from tui.composer.slash_commands import Values
 from tui.desk import Desk
 from tui.screens.choose import Choice
-from tui.screens.dialog import Report
 from tui.screens.pick import Pick
+from tui.screens.usage import Usage
 from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
@@ -51,39 +47,8 @@ async def compact_to(desk: Desk, wanted: str) -> None:
 
 
 async def show_usage(desk: Desk) -> None:
-    """Show the tokens of the open session and of its worktree, and how full its context is."""
-    session, worktree = desk.session, desk.worktree
-    if session is None or worktree is None:
-        desk.say("Open a session first.")
-        return
-    rows = [*_usage_rows(session)]
-    others = desk.state.sessions_of(worktree.id, archived=True)
-    if len(others) > 1:
-        total = sum(other.usage.total for other in others)
-        where = f"{count(len(others), 'session')} of {clean_line(worktree.name)}"
-        rows.append(("Worktree", f"{format_number(total)} tokens in {where}"))
-    parts: list[str | tuple[str, str]] = []
-    for name, value in rows:
-        parts += [(f"{name:<10}", "$text-muted"), f"{value}\n"]
-    parts.append(("\nAgents report tokens, not what they cost.", "$text-muted"))
-    await desk.ask(Report("Usage", Content.assemble(*parts)))
-
-
-def _usage_rows(session: "Session") -> list[tuple[str, str]]:
-    usage = session.usage
-    cached = usage.cache_read_input_tokens + usage.cache_creation_input_tokens
-    rows = [
-        ("Session", f"{format_number(usage.total)} tokens"),
-        ("Read", f"{format_number(usage.input_tokens)}, and {format_number(cached)} cached"),
-        ("Written", format_number(usage.output_tokens)),
-    ]
-    if session.context_tokens and session.context_window:
-        share = 100 * session.context_tokens // session.context_window
-        window = format_number(session.context_window)
-        rows.append(
-            ("Context", f"{share} %: {format_number(session.context_tokens)} of {window} tokens")
-        )
-    return [*rows, ("Messages", str(session.message_count))]
+    """Show what agents use: limits, days, models, projects and sessions."""
+    await desk.ask(Usage(desk))
 
 
 async def resume_session(desk: Desk) -> None:

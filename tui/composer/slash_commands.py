@@ -74,6 +74,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "train": SlashCommand("show_train", is_rare=True),
     "turns": SlashCommand("show_turns"),
     "undo": SlashCommand("undo_turn"),
+    "usage": SlashCommand("show_usage"),
     "work": SlashCommand("open_work"),
 }
 

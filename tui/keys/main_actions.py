@@ -261,7 +261,12 @@ MAIN_ACTIONS = (
         "Compact the conversation",
         help="The agent replaces what it remembers by a summary, which makes room.",
     ),
-    Action("show_usage", "", "Tokens and context of the session"),
+    Action(
+        "show_usage",
+        "",
+        "Usage: tokens, cost and limits",
+        help="By day, model, project and session, with the limits of your accounts.",
+    ),
     Action(
         "previous_session",
         "alt+left,ctrl+pageup",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 from textual.timer import Timer
 
-from model.base.amounts import format_number
+from model.base.amounts import format_cost, format_number
 from model.base.text import clean_line
 from tui.draw.status_icons import waiting_reason
 from tui.terminal import screen_reader
@@ -126,6 +126,11 @@ class StatusLine(Line):
         details = {"agent": agent, "model": model if model != agent else ""}
         details["thinking"] = session.thinking_level if session.thinking_level != "off" else ""
         details["tokens"] = f"{format_number(tokens)} tokens" if tokens else ""
+        if session.cost is not None and session.cost.usd:
+            cost = session.cost
+            details["cost"] = format_cost(
+                cost.usd, is_estimated=cost.is_estimated, is_partial=cost.is_partial
+            )
         if session.context_tokens and session.context_window:
             share = 100 * session.context_tokens // session.context_window
             details["context"] = f"context {share} %"
@@ -176,7 +181,7 @@ class StatusLine(Line):
 def _fit(details: dict[str, str], available: int) -> list[str]:
     """The details that fit; the least important ones are dropped first."""
     remaining = dict(details)
-    for name in ("thinking", "tokens", "agent", "context", "model"):
+    for name in ("thinking", "tokens", "agent", "cost", "context", "model"):
         if sum(len(detail) + 3 for detail in remaining.values()) <= available:
             break
         remaining.pop(name, None)
