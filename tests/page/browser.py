@@ -43,6 +43,7 @@ VIEWS = (
     "search",
     "archive",
     "preferences",
+    "guests",
     "server",
     "help",
 )

@@ -188,13 +188,19 @@ async def open_page(
     """A function that opens signed-in pages, each in a browser profile of its own.
 
     `await open_page("/session/ID", screen=PHONE)`; `base_url` if a proxy is between the page and
-    Spinney; `has_worker=True` for tests of the service worker, which loads every file of the page.
+    Spinney; `has_worker=True` for tests of the service worker, which loads every file of the page;
+    `guest_link` opens that instead of signing in.
     What the pages of a failed test showed is part of its report.
     """
     contexts: list[BrowserContext] = []
 
     async def open_one(
-        place: str = "", *, screen: Screen = DESKTOP, base_url: str = "", has_worker: bool = False
+        place: str = "",
+        *,
+        screen: Screen = DESKTOP,
+        base_url: str = "",
+        has_worker: bool = False,
+        guest_link: str = "",
     ) -> Page:
         base_url = base_url or server.base_url
         context = await create_context(
@@ -203,7 +209,10 @@ async def open_page(
         contexts.append(context)
         page_errors.watch(context, urlsplit(base_url).netloc)
         page = await context.new_page()
-        await sign_in(page, server.token, place)
+        if guest_link:
+            await page.goto(guest_link)
+        else:
+            await sign_in(page, server.token, place)
         return page
 
     yield open_one

@@ -20,9 +20,11 @@ from textual.widgets import OptionList
 
 from model.api.changes import Changes, FileDiff
 from model.api.code_reviews import Comparison, ReviewState
+from model.api.guests import NewGuestLink
 from model.api.preferences import MagicPrompt, PromptVariable
 from model.api.usage import UsageReport, UsageRow
 from model.domain.code_reviews import CodeReview, Finding
+from model.domain.guests import GuestLink
 from model.domain.hosting import WorkflowRun
 from model.domain.landing import ReviewProgress
 from model.domain.output import RawLog
@@ -116,14 +118,13 @@ diff --git a/parser.py b/parser.py
 +++ b/parser.py
 @@ -40,3 +40,9 @@ def read_rows(text):
      rows = []
-+<<<<<<< HEAD
-     while row:
++     while row:
 +||||||| 4f1c2d9
 +    while True:
-+=======
++
+
 +    while row or tail:
-+>>>>>>> main
-     return rows
++     return rows
 """
 
 
@@ -202,6 +203,26 @@ def a_busy_state() -> FakeClient:
         ))
     )  # fmt: skip
     client.answers |= {
+        "get_http_server_status": lambda given: {"running": True},
+        "list_guest_links": lambda given: [
+            GuestLink(
+                id="l1", name="Ann", scope_name="Fix the parser", role="approver", session_id="s1",
+                created_at=NOW - 7200, expires_at=NOW + 7200, max_devices=2, devices=1,
+                last_used=NOW - 300,
+            ),
+            GuestLink(
+                id="l2", name="Bo", scope_name="orchard", role="driver", project_id="p1",
+                created_at=NOW - 90_000, expires_at=NOW - 3600,
+            ),
+        ],
+        "create_guest_link": lambda given: NewGuestLink(
+            link=GuestLink(
+                id="l3", name="Guest", role="viewer", session_id="s1", created_at=NOW,
+                expires_at=NOW + 86_400,
+            ),
+            url=f"http://127.0.0.1:3456/#guest=sgl_{'k' * 43}", rows=["1"],
+            hint="The server is reachable from this machine only, and so is the link.",
+        ),
         "get_raw_log": lambda given: RawLog(
             text="" if given["after"] else f"{raw}\n",
             start=given["after"] or 0,
@@ -607,6 +628,19 @@ async def _usage(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: getattr(app.screen, "is_shown", False))
 
 
+async def _share(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await session("s1")(app, pilot)
+    await action("share_session")(app, pilot)
+    await pilot.press("r", "r")
+
+
+async def _guest_link(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await _share(app, pilot)
+    dialog = app.screen
+    await pilot.press("enter")
+    await until(pilot, lambda: app.screen.is_modal and app.screen is not dialog)
+
+
 async def _stay(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     """Keep the screen that is shown at the start."""
 
@@ -658,6 +692,9 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("train", in_landing("t"), landing(train=a_train())),
     ScreenCase("sweep", _sweep, landing()),
     ScreenCase("search", action("search")),
+    ScreenCase("share", _share),
+    ScreenCase("guest-link", _guest_link),
+    ScreenCase("guests", action("show_guests")),
     ScreenCase("archive", action("show_archive")),
     ScreenCase("scripts", action("show_scripts")),
     ScreenCase("raw-log", action("show_raw_log")),

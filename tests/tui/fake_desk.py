@@ -61,6 +61,9 @@ class FakeDesk:
     def say(self, sentence: str, *, bad: bool = False) -> None:
         self.said.append(sentence)
 
+    def show_server(self, status: Any) -> None:
+        self.said.append(f"server: {status}")
+
     async def ask(self, dialog: Any) -> Any:
         self.dialogs.append(dialog)
         return self.answers.popleft() if self.answers else None

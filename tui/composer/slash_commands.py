@@ -66,6 +66,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "resume": SlashCommand("resume_session"),
     "review": SlashCommand("open_diff"),
     "search": SlashCommand("search", "[text]"),
+    "share": SlashCommand("share_session", is_rare=True),
     "shell": SlashCommand("open_shell"),
     "stash": SlashCommand("stash"),
     "sweep": SlashCommand("show_sweep", is_rare=True),

@@ -244,6 +244,24 @@ MAIN_ACTIONS = (
     ),
     Action("rename_session", "shift+f4,f16", "Rename the session"),
     Action(
+        "share_session",
+        "",
+        "Share the session with a guest",
+        help="Makes a link for reading it, answering in it, or working in it, for some time.",
+    ),
+    Action(
+        "share_project",
+        "",
+        "Share the project with a guest",
+        help="Makes a link for all its sessions.",
+    ),
+    Action(
+        "show_guests",
+        "",
+        "Guests: their links, and what they did",
+        help="Ends the access of a guest at once.",
+    ),
+    Action(
         "begin_afresh",
         "",
         "Start over with the same agent and mode",

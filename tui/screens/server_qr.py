@@ -25,16 +25,18 @@ class QrScreen(Dialog[None]):
     QrScreen .dialog .keys { margin: 0; }
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(
+        self, address: str, warning: str = "The code contains the token. Keep it private."
+    ) -> None:
         super().__init__("Open on a phone")
-        self._address = address
+        self._warning = warning
         self._modules = modules(address)
 
     def body(self) -> list[Widget]:
         """Code, warning and keys."""
         return [
             Static(id="code", markup=False),
-            Static(" The code contains the token. Keep it private.", markup=False),
+            Static(f" {self._warning}", markup=False),
             Static(Content.assemble(" ", keys_line(("esc", "close"))), classes="keys"),
         ]
 

@@ -5,6 +5,7 @@
 import { ask, confirm, showDialog } from "./dialogs.js";
 import { make } from "./dom.js";
 import { TITLES } from "./generated.js";
+import { mayUse } from "./guest.js";
 import { register } from "./perform.js";
 import { hashFor } from "./router.js";
 
@@ -19,15 +20,15 @@ const MODES = ["plan", "build", "yolo"];
 
 /** The titles of actions that the terminal has too are generated. @type {(Omit<Action, "title"> & { title?: string })[]} */
 const ACTIONS = [
-  { id: "commands", keys: "ctrl+k,ctrl+p", inPalette: false, do: openPalette },
-  { id: "next_waiting", keys: "ctrl+space", do: nextWaiting },
+  { id: "commands", guests: "get_session", keys: "ctrl+k,ctrl+p", inPalette: false, do: openPalette },
+  { id: "next_waiting", guests: "get_session", keys: "ctrl+space", do: nextWaiting },
   { id: "canvas", keys: "ctrl+o", do: (app) => app.go("canvas") },
   { id: "new_worktree", keys: "alt+n", title: "New task in a new worktree", do: (app, { project }) => app.go("new", "", project && { project: project.id }) },
   { id: "new_session", keys: "alt+t", needs: "worktree", do: (app, { worktree }) => import("./views/worktree.js").then((module) => module.newSession(app, worktree?.id ?? "")) },
-  { id: "cycle_mode", keys: "alt+m", needs: "session", do: cycleMode },
-  { id: "stop", keys: "escape", needs: "session", do: stop },
-  { id: "previous_session", keys: "alt+pageup", needs: "session", do: (app, context) => goToSibling(app, context, -1) },
-  { id: "next_session", keys: "alt+pagedown", needs: "session", do: (app, context) => goToSibling(app, context, +1) },
+  { id: "cycle_mode", guests: "update_session", keys: "alt+m", needs: "session", do: cycleMode },
+  { id: "stop", guests: "stop_generation", keys: "escape", needs: "session", do: stop },
+  { id: "previous_session", guests: "get_session", keys: "alt+pageup", needs: "session", do: (app, context) => goToSibling(app, context, -1) },
+  { id: "next_session", guests: "get_session", keys: "alt+pagedown", needs: "session", do: (app, context) => goToSibling(app, context, +1) },
   { id: "open_diff", keys: "ctrl+g", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id) },
   { id: "commit", needs: "worktree", do: (app, { worktree }) => app.go("diff", worktree?.id, { form: "commit" }) },
   { id: "pull_request", needs: "worktree", do: (app, { worktree }) => (worktree?.pr_url ? app.go("pull-request", worktree.id) : app.go("diff", worktree?.id, { form: "pull_request" })) },
@@ -35,8 +36,8 @@ const ACTIONS = [
   { id: "link_pull_request", needs: "worktree", do: (app, { worktree }) => worktree && import("./views/pull_request_link.js").then((module) => module.linkPullRequest(app, worktree)) },
   { id: "clear_pull_request", needs: "worktree", do: (app, { worktree }) => worktree && import("./views/pull_request_link.js").then((module) => module.clearPullRequest(app, worktree)) },
   { id: "search", keys: "ctrl+shift+f", do: (app) => app.go("search") },
-  { id: "toggle_tree", keys: "f2,ctrl+b", do: toggleTree },
-  { id: "write", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
+  { id: "toggle_tree", guests: "get_session", keys: "f2,ctrl+b", do: toggleTree },
+  { id: "write", guests: "send_chat_message", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
   { id: "rename_session", keys: "f4", needs: "session", do: renameSession },
   { id: "undo_turn", needs: "session", do: (app, { session }) => runOnTurn(app, session, "undo") },
   { id: "redo_turn", needs: "session", do: (app, { session }) => runOnTurn(app, session, "redo") },
@@ -44,7 +45,7 @@ const ACTIONS = [
   { id: "begin_afresh", needs: "session", do: startSimilarSession },
   { id: "choose_model", needs: "session", do: () => openSelect("model") },
   { id: "choose_agent", needs: "session", do: (app) => openSelect("agent") || app.toast("Stop the session before changing its agent.") },
-  { id: "choose_thinking", needs: "session", do: () => openSelect("thinking") },
+  { id: "choose_thinking", guests: "update_session", needs: "session", do: () => openSelect("thinking") },
   { id: "show_raw_log", needs: "session", do: (app, { session }) => app.go("raw", session?.id) },
   { id: "archive_session", needs: "session", do: archiveSession },
   { id: "delete_session", needs: "session", do: deleteSession },
@@ -62,6 +63,9 @@ const ACTIONS = [
   { id: "land", needs: "worktree", do: (app, { worktree }) => import("./views/landing_form.js").then((module) => module.landingForm(app, worktree?.id ?? "")) },
   { id: "check", title: "Check of the worktree: run, output", needs: "worktree", do: (app, { worktree }) => import("./views/landing_check.js").then((module) => module.showCheck(app, worktree?.id ?? "")) },
   { id: "show_sweep", do: (app, context) => app.go("sweep", idOfProject(context)) },
+  { id: "share_session", needs: "session", do: (app, { session }) => session && import("./views/share.js").then((module) => module.share(app, { sessionId: session.id }, session.name)) },
+  { id: "share_project", needs: "project", do: (app, { project }) => shareProject(app, project) },
+  { id: "show_guests", do: (app) => app.go("guests") },
   { id: "show_archive", keys: "f8", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", do: (app) => app.go("preferences") },
   { id: "server", do: (app) => app.go("server") },
@@ -74,6 +78,12 @@ export const registerActions = () =>
 
 /** The project of the current view; "" in a folder, or without one. @param {Context} context */
 const idOfProject = ({ project }) => (project?.is_folder ? "" : (project?.id ?? ""));
+
+/** @param {App} app @param {Resource | undefined} project */
+async function shareProject(app, project) {
+  if (!project || project.is_folder) return app.toast("Open a project first.");
+  return (await import("./views/share.js")).share(app, { projectId: project.id }, project.name);
+}
 
 /** @param {App} app @param {Context} context @param {"path" | "clone"} kind */
 async function addProject(app, { project }, kind) {
@@ -116,7 +126,8 @@ async function reviewByAgent(app, { worktree }) {
 
 /** @param {App} app @param {Context} context */
 function cycleMode(app, { session }) {
-  const mode = MODES[(MODES.indexOf(session?.execution_mode) + 1) % MODES.length];
+  const modes = MODES.filter(mayUse);
+  const mode = modes[(modes.indexOf(session?.execution_mode) + 1) % modes.length];
   return app.run("update_session", { sessionId: session?.id, executionMode: mode });
 }
 

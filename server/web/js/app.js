@@ -2,10 +2,11 @@
 // The application object shared by all views: connection, state, current view, commands and toasts.
 
 import { button, make } from "./dom.js";
+import { guest, isOpenView, may, setGuest } from "./guest.js";
 import { Connection } from "./net.js";
 import { Outbox } from "./outbox.js";
 import { navigate } from "./overlays.js";
-import { currentRoute, hashFor } from "./router.js";
+import { currentRoute, hashFor, parseRoute } from "./router.js";
 import { State, noChange } from "./state.js";
 import { Toasts } from "./toasts.js";
 
@@ -185,6 +186,10 @@ export class App {
   showRoute() {
     if (!this.state.isLoaded) return;
     this.route = currentRoute();
+    const { view, id } = this.route;
+    // Guests have no other views than these; a link to one leads to the session that they are here for.
+    const isSession = view === "needs" && !id && guest()?.session_id;
+    if (!isOpenView(view) || isSession) this.route = parseRoute(guest()?.session_id ? hashFor("session", guest()?.session_id ?? "") : hashFor("needs"));
     const make = this.#views.get(this.route.view) ?? notFoundView;
     this.#close(); // before the next view is created: the two share the connection and the drafts
     this.setView(make(this, this.route));
@@ -250,6 +255,7 @@ export class App {
 
   /** @param {string} command @param {Record<string, unknown> | undefined} args @param {() => boolean} shouldReport */
   async #attempt(command, args, shouldReport) {
+    if (!may(command)) return undefined;
     try {
       return (await this.connection.call(command, args)) ?? null;
     } catch (error) {
@@ -276,6 +282,7 @@ export class App {
   /** @param {any} snapshot */
   #handleSnapshot(snapshot) {
     const isFirst = !this.state.isLoaded;
+    setGuest(snapshot.guest ?? null);
     this.state.load(snapshot);
     if (isFirst || !this.view) this.showRoute();
     else this.view.handleReload?.(snapshot);

@@ -2,6 +2,7 @@
 // Cards for a session's request: plan approval, questions, or permission to use a tool.
 
 import { loadAnswer, saveAnswer } from "./answers.js";
+import { guest, may, mayUse } from "./guest.js";
 import { guardPresses } from "./press_guard.js";
 import { button, make } from "./dom.js";
 import { hashFor } from "./router.js";
@@ -23,6 +24,18 @@ export function requestCard(app, session, options) {
   if (!create) return null;
   const card = create(new PendingAnswer(app, session), request, options);
   guardPresses(card);
+  if (!may(COMMANDS[/** @type {"plan"} */ (request.kind)])) return withoutAnswers(card);
+  return card;
+}
+
+/** The command that answers each kind of request. */
+const COMMANDS = { plan: "approve_plan", question: "answer_question", permission: "answer_permission" };
+
+/** A card for a guest who may only read it. @param {HTMLElement} card */
+function withoutAnswers(card) {
+  for (const element of card.querySelectorAll(".choices:not(.options), .answer-line, label.check, input, textarea")) element.remove();
+  for (const option of card.querySelectorAll("button")) option.disabled = true;
+  card.append(make("p.hint", "Only the owner, approvers and drivers can answer."));
   return card;
 }
 
@@ -112,9 +125,9 @@ function planCard(pending, request, { hasBox }) {
     make("h3", pending.isAside ? "This plan was set aside. Approve it now?" : "Approve this plan?"),
     planText(pending, request, { isShown: hasBox && !pending.isAside, isFolded: hasBox }),
     editor,
-    make("label.check", fresh, "In a new session that only knows the plan"),
-    make("div.choices", button("Build", () => approve("build"), ".primary"), yolo(() => approve("yolo")), edit),
-    !hasBox && discussion(pending),
+    !guest() && make("label.check", fresh, "In a new session that only knows the plan"),
+    make("div.choices", button("Build", () => approve("build"), ".primary"), mayUse("yolo") && yolo(() => approve("yolo")), may("send_chat_message") && edit),
+    !hasBox && may("send_chat_message") && discussion(pending),
   );
 }
 
@@ -259,8 +272,8 @@ function permissionCard(pending, request) {
     make(
       "div.choices",
       button("Allow", () => decide("allow"), ".primary"),
-      button("Allow for this session", () => decide("allow_session")),
-      request.session_scope && make("small", `For this session: ${request.session_scope}.`),
+      may("send_chat_message") && button("Allow for this session", () => decide("allow_session")),
+      may("send_chat_message") && request.session_scope && make("small", `For this session: ${request.session_scope}.`),
     ),
     make("div.answer-line", reason, button("Deny", () => decide("deny"))),
   );

@@ -5,6 +5,7 @@ import { registerActions } from "./actions.js";
 import { initAnswers } from "./answers.js";
 import { App, lazyView } from "./app.js";
 import { initAppearance } from "./appearance.js";
+import { initGuest, openGuestLink, showGuestEnd } from "./guest.js";
 import { initKeys } from "./keys.js";
 import { saveToken } from "./net.js";
 import { initPwa } from "./pwa.js";
@@ -63,9 +64,11 @@ app.addView("search", lazyView(() => import("./views/search.js"), "searchView"))
 app.addView("raw", lazyView(() => import("./views/raw_log.js"), "rawLogView"));
 app.addView("archive", lazyView(() => import("./views/archive.js"), "archiveView"));
 app.addView("preferences", lazyView(() => import("./views/preferences.js"), "preferencesView"));
+app.addView("guests", lazyView(() => import("./views/guests.js"), "guestsView"));
 app.addView("server", lazyView(() => import("./views/server.js"), "serverView"));
 app.addView("help", lazyView(() => import("./views/help.js"), "helpView"));
 initShell(app);
+initGuest(app);
 initTree(app);
 initKeys(app);
 initAppearance(app);
@@ -75,6 +78,9 @@ app.onEvent((name, body) => {
   // Failures of a worktree's task are shown by whatever started it, or by the worktree's view.
   if (name === "task:completed" && !body.ok && !body.worktree_id) app.toast(body.detail, { bad: true });
 });
-addEventListener("hashchange", () => takeToken() && app.connection.start());
+addEventListener("hashchange", () => {
+  if (takeToken()) app.connection.start();
+  else if (new URLSearchParams(location.hash.slice(1)).has("guest")) location.reload(); // as another user
+});
 app.onConnection((status) => status.state === "open" && loadRest());
-app.connection.start();
+openGuestLink().then((problem) => (problem ? showGuestEnd(problem) : app.connection.start()));

@@ -9,6 +9,7 @@ const PROBE_TIMEOUT = 5000;
 const CONNECT_TIMEOUT = 15000;
 const TOKEN_KEY = "spinney-token";
 const PROTOCOL = "spinney"; // of the WebSocket
+const ACCESS_ENDED = 1008; // closes a WebSocket whose token is no longer valid
 
 /**
  * @typedef {object} ConnectionHandlers
@@ -20,6 +21,7 @@ const PROTOCOL = "spinney"; // of the WebSocket
  * @property {"connecting" | "open" | "lost" | "refused"} state
  * @property {number} [seconds] until the next attempt, if lost
  * @property {string} [reason]
+ * @property {boolean} [isGuest] whether the access of a guest has ended, if refused
  */
 
 /** The token of this tab, or the remembered one. */
@@ -36,6 +38,26 @@ export function saveToken(token, remember) {
   sessionStorage.setItem(TOKEN_KEY, token);
   if (remember) localStorage.setItem(TOKEN_KEY, token);
   else localStorage.removeItem(TOKEN_KEY);
+}
+
+const GUEST_PREFIX = "sgd_"; // begins the token of a guest's device
+
+/** Whether the page has the token of a guest. */
+export const isGuestToken = () => getToken().startsWith(GUEST_PREFIX);
+
+/** Save the token of a guest for this tab; for this browser, too, unless the owner is signed in there. @param {string} token */
+export function saveGuestToken(token) {
+  const remembered = localStorage.getItem(TOKEN_KEY) ?? "";
+  sessionStorage.setItem(TOKEN_KEY, token);
+  if (!remembered || remembered.startsWith(GUEST_PREFIX)) localStorage.setItem(TOKEN_KEY, token);
+}
+
+/** Forget the token of a guest whose access has ended. */
+export function forgetGuestToken() {
+  if (!isGuestToken()) return;
+  const token = getToken();
+  if (sessionStorage.getItem(TOKEN_KEY) === token) sessionStorage.removeItem(TOKEN_KEY);
+  if (localStorage.getItem(TOKEN_KEY) === token) localStorage.removeItem(TOKEN_KEY);
 }
 
 /** The connection of the page. */
@@ -84,7 +106,7 @@ export class Connection {
       this.#isConnecting = false;
       if (error instanceof Unauthorized) {
         this.#runWaiting();
-        this.#handlers.onStatus({ state: "refused", reason: error.message });
+        this.#handlers.onStatus({ state: "refused", reason: error.message, isGuest: isGuestToken() });
       } else this.#scheduleReconnect();
     }
   }
@@ -182,7 +204,8 @@ export class Connection {
     const token = getToken();
     const response = await fetch("/api/init", { headers, cache: "no-store", signal: AbortSignal.timeout(CONNECT_TIMEOUT) });
     if (response.status === 401 || response.status === 403) {
-      throw new Unauthorized(token ? "Wrong token. Copy it again from the terminal (Server)." : "");
+      const body = isGuestToken() ? await response.json() : null;
+      throw new Unauthorized(body?.error ?? (token ? "Wrong token. Copy it again from the terminal (Server)." : ""));
     }
     if (!response.ok) throw new Error(`Spinney responded with status ${response.status}.`);
     const snapshot = await response.json();
@@ -200,7 +223,7 @@ export class Connection {
     const socket = new WebSocket(`${scheme}://${location.host}/ws?${query}`, protocols);
     this.#socket = socket;
     socket.onmessage = (message) => this.#handleFrame(JSON.parse(message.data));
-    socket.onclose = () => this.#handleClose();
+    socket.onclose = ({ code }) => (code === ACCESS_ENDED ? this.#reload() : this.#handleClose());
     setTimeout(() => socket === this.#socket && socket.readyState === WebSocket.CONNECTING && this.#abandon(), CONNECT_TIMEOUT);
   }
 

@@ -2,6 +2,8 @@
 // Performs and lists actions, and finds what they apply to. actions.js registers the table at start, so that modules
 // that are opened by actions can perform actions, too, without importing the table.
 
+import { guest, may } from "./guest.js";
+
 /**
  * @typedef {import("./app.js").App} App
  * @typedef {import("./state.js").Resource} Resource
@@ -16,6 +18,7 @@
  * @property {string} [keys] default keys, separated by commas
  * @property {string} title
  * @property {"session" | "worktree" | "project"} [needs] what the current view must show
+ * @property {string} [guests] a command that guests must be allowed to call; without one, it is for owners only
  * @property {boolean} [inPalette] `false` if the palette must not list it
  * @property {(app: App, context: Context) => unknown} do
  */
@@ -27,8 +30,11 @@ export function register(actions) {
   registered = actions;
 }
 
-/** All actions, in the order of the table. */
-export const listActions = () => registered;
+/** All actions that the user may perform, in the order of the table. */
+export const listActions = () => registered.filter(isOpen);
+
+/** @param {Action} action */
+const isOpen = ({ guests }) => !guest() || (guests !== undefined && may(guests));
 
 /** The session, worktree and project of the current view. @param {App} app @returns {Context} */
 export function currentContext(app) {
@@ -45,7 +51,7 @@ export const isAvailable = (action, context) => !action.needs || Boolean(context
 
 /** Perform an action, or show what it needs. @param {App} app @param {string} id */
 export async function performAction(app, id) {
-  const action = registered.find((candidate) => candidate.id === id);
+  const action = listActions().find((candidate) => candidate.id === id);
   if (!action) return;
   const context = currentContext(app);
   if (!isAvailable(action, context)) app.toast(`Open a ${action.needs} first.`);

@@ -2,6 +2,7 @@
 // The frame around every view: header with connection status, drawer, and sign-in form.
 
 import { make } from "./dom.js";
+import { showGuestEnd } from "./guest.js";
 import { saveToken, getToken } from "./net.js";
 import { closeOnBack } from "./overlays.js";
 import { formatTime } from "./format.js";
@@ -62,9 +63,11 @@ function showStatus(app, status) {
   element.textContent = labels[status.state];
   element.dataset.state = status.state;
   showOffline(status);
-  byId("sign-in").hidden = status.state !== "refused";
-  byId("content").hidden = status.state === "refused";
-  if (status.state === "refused") {
+  const hasEnded = status.state === "refused" && status.isGuest;
+  if (hasEnded) showGuestEnd(status.reason ?? "");
+  byId("sign-in").hidden = status.state !== "refused" || Boolean(hasEnded);
+  byId("content").hidden = status.state === "refused" && !hasEnded;
+  if (status.state === "refused" && !hasEnded) {
     byId("sign-in-error").textContent = status.reason ?? "";
     byId("token").focus();
   }

@@ -5,6 +5,7 @@ import { blockElement, copyText } from "./blocks.js";
 import { button, make } from "../dom.js";
 import { formatDuration } from "../format.js";
 import { VERBS } from "../generated.js";
+import { guest, may } from "../guest.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { setDivider } from "./dividers.js";
@@ -113,7 +114,7 @@ function timeElement(message) {
 /** @param {Resource} message @param {MessageContext} context */
 function tail(message, context) {
   const streaming = message.role === "assistant" && message.status === "processing";
-  const isPrompt = message.role === "user" && message.status !== "queued";
+  const isPrompt = message.role === "user" && message.status !== "queued" && !guest();
   return [
     ...(message.steered ? [make("p.notice.ended", "Read during the turn")] : []),
     ...(isPrompt && !message.steered ? [promptActions(message, context)] : []),
@@ -330,7 +331,7 @@ const OMITTED = /^\[… [\d,]+ lines, [\d,]+ bytes are left out here …\]$/m;
 function outputElements(result, toolUseId, { app, sessionId }) {
   const text = make("pre.output", result.content, { tabIndex: 0 });
   if (result.is_error) text.classList.add("failed");
-  if (!OMITTED.test(result.content)) return text;
+  if (!OMITTED.test(result.content) || !may("get_tool_output")) return text;
   let offset = 0;
   const showAll = button("Show all", async () => {
     const piece = await app.run("get_tool_output", { sessionId, toolUseId, offset });

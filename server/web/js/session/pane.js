@@ -2,6 +2,7 @@
 // The changes of the worktree beside a conversation, on wide screens; whether they are shown is remembered.
 
 import { button, make } from "../dom.js";
+import { guest } from "../guest.js";
 import { icon } from "../icons.js";
 
 const WIDE = matchMedia("(min-width: 1400px)"); // as in session.css
@@ -34,7 +35,7 @@ export class ChangesPane {
 
   /** Show or hide it, as there is room and as it is wanted. */
   draw = () => {
-    const isShown = WIDE.matches && this.#isWanted && !this.#isClosed;
+    const isShown = WIDE.matches && this.#isWanted && !this.#isClosed && !guest();
     this.toggle.ariaPressed = String(isShown);
     this.element.hidden = !isShown;
     if (isShown) this.#open();

@@ -5,6 +5,7 @@ import { requestCard } from "../cards.js";
 import { changeCard } from "./change_card.js";
 import { choose } from "../dialogs.js";
 import { button, make } from "../dom.js";
+import { guest } from "../guest.js";
 import { icon } from "../icons.js";
 import { listActions, performAction } from "../perform.js";
 
@@ -18,6 +19,7 @@ const MENU_ACTIONS = {
   next_waiting: "question",
   new_session: "plus",
   rename_session: "edit",
+  share_session: "external",
   open_worktree_page: "branch",
   pull_request: "pull-request",
   show_landing: "merge",
@@ -67,11 +69,11 @@ export function endElements(app, session, isUnanswered, end) {
   const { worktree } = app.state.parentsOf(session);
   const restore = button("Restore", () => app.run("unarchive_session", { sessionId: session.id }), ".primary");
   return [
-    worktree && end && changeCard(app, worktree, end.changes, end.turn),
+    worktree && end && !guest() && changeCard(app, worktree, end.changes, end.turn),
     isUnanswered && make("p.notice", "Stopped by you before the agent answered."),
     session.recap && make("section.recap", make("h3", "While you were away"), make("p", session.recap)),
     requestCard(app, { ...session, request: session.request ?? setAsidePlan(session) }, { hasBox: true }),
-    session.archived_at && make("p.hint", "This session is archived. ", restore),
+    session.archived_at && make("p.hint", "This session is archived. ", !guest() && restore),
   ].filter((element) => element instanceof Node);
 }
 

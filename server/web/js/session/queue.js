@@ -2,6 +2,7 @@
 // Messages that are queued behind a run, or waiting for the connection. They can be edited and removed.
 
 import { button, make, syncKeyed } from "../dom.js";
+import { may } from "../guest.js";
 import { icon } from "../icons.js";
 
 /**
@@ -27,6 +28,7 @@ export function queueList(app, sessionId, change) {
     const sendButton = action && button(action, () => sendNow(), ".quiet");
     const steers = !message.steered && app.state.sessions.get(sessionId)?.status === "running";
     const steer = steers ? [button("Send now", () => app.run("steer_queued_message", args), ".quiet", { title: "The agent reads it during this turn" })] : [];
+    if (!may("remove_queued_message")) return row([label], [...texts, ...files].join(" "));
     return row([label, sendButton], [...texts, ...images, ...files].join(" "), ...steer, edit, remove(() => app.run("remove_queued_message", args)));
   };
   /** Stop the run and send the first queued message. */

@@ -5,6 +5,7 @@
 import { confirm, showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { pluralize } from "../format.js";
+import { mayUse } from "../guest.js";
 import { loadAgents, answeringModel, clearAgents, modelChooser, setOptions } from "./models.js";
 
 /**
@@ -20,7 +21,7 @@ const THINKING = [["off", "no thinking"], ["think", "think"], ["megathink", "meg
 export function settings(app, sessionId) {
   /** @type {Agent[]} */
   let agents = [];
-  const mode = make("select.mode", MODES.map(option), { "aria-label": "Mode", title: "What the agent may do without asking" });
+  const mode = make("select.mode", MODES.filter(mayUse).map(option), { "aria-label": "Mode", title: "What the agent may do without asking" });
   const pendingMode = make("span.pending-mode", { role: "status" });
   const agent = make("select.agent", { "aria-label": "Agent" });
   const thinking = make("select.thinking", THINKING.map(([value, label]) => make("option", label, { value })), { "aria-label": "Thinking" });
@@ -62,6 +63,7 @@ export function settings(app, sessionId) {
   const update = (current) => {
     setOptions(agent, currentAgent() ? agents : [{ name: current.backend, label: "…" }]);
     models.update();
+    if (!mayUse(current.execution_mode) && !mode.querySelector("[disabled]")) mode.append(make("option", current.execution_mode, { value: current.execution_mode, disabled: true }));
     mode.value = current.execution_mode;
     agent.value = current.backend;
     thinking.value = current.thinking_level;

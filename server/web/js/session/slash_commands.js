@@ -14,6 +14,7 @@ export const SLASH_COMMANDS = {
   model: "choose_model",
   new: "new_session",
   rename: "rename_session",
+  share: "share_session",
   thinking: "choose_thinking",
   undo: "undo_turn",
   redo: "redo_turn",

@@ -12,6 +12,7 @@ import { updateDividers } from "./dividers.js";
 import { foldRewound, setRewound, showRewound } from "./rewound.js";
 import { Autoscroll } from "./autoscroll.js";
 import { drawMessageEnd, drawBlocks, drawMessage, drawRunningTool, messageElement } from "./message.js";
+import { may } from "../guest.js";
 import { queueList } from "./queue.js";
 import { chooseAction, scrollButtons, setAsidePlan, endElements } from "./parts.js";
 import { Turns } from "./turns.js";
@@ -151,7 +152,7 @@ class SessionView {
       this.#drawEnd(session);
       this.composer.update(session);
       this.header.update(session);
-      if (session.unread && document.visibilityState === "visible") {
+      if (session.unread && may("mark_session_read") && document.visibilityState === "visible") {
         this.app.connection.call("mark_session_read", { sessionId: this.id }).catch(() => {});
       }
     }
@@ -160,7 +161,7 @@ class SessionView {
   }
 
   focus() {
-    if (matchMedia("(pointer: fine)").matches && !this.#targetId) this.composer.focus();
+    if (matchMedia("(pointer: fine)").matches && !this.#targetId && may("send_chat_message")) this.composer.focus();
   }
 
   // Loading ----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 import { ageElement } from "../age.js";
 import { activityOf } from "../activity.js";
 import { requestCard } from "../cards.js";
+import { guest, may } from "../guest.js";
 import { button, make, patchChildren, syncKeyed } from "../dom.js";
 import { RunningCard } from "../feed_card.js";
 import { icon } from "../icons.js";
@@ -152,7 +153,7 @@ function section(title, name, list) {
 /** Problems of this Spinney, if any. @param {App} app */
 function problemsElement(app) {
   const box = make("section.problems", { hidden: true });
-  app.connection.call("get_problems").then((/** @type {string[]} */ problems) => {
+  if (may("get_problems")) app.connection.call("get_problems").then((/** @type {string[]} */ problems) => {
     box.hidden = !problems.length;
     box.replaceChildren(make("h2", "Problems"), ...problems.map((problem) => make("p.bad", problem)));
   }, () => {});
@@ -162,6 +163,7 @@ function problemsElement(app) {
 /** @param {App} app */
 function emptyContent(app) {
   const mark = make("img.mark-large", { src: MARK, alt: "" });
+  if (guest()) return [mark, make("h2", "All quiet."), make("p", "No session needs an answer, and none is running.")];
   if (!app.state.projects.size) {
     return [
       mark,

@@ -111,6 +111,7 @@ async function openMenu(app, item, listOutside) {
     ["Conflicts to come", () => performAction(app, "show_conflicts"), { icon: "warning" }],
     ["Sweep: sizes, archive, delete", () => app.go("sweep", item.id), { icon: "trash" }],
     ["Compare branches or worktrees", () => app.go("compare", item.id), { icon: "diff" }],
+    ["Share the project…", () => performAction(app, "share_project"), { icon: "external" }],
     ["Release notes…", () => performAction(app, "release_notes"), { icon: "edit" }],
     ["Scripts…", () => editScripts(app, item), { icon: "play" }],
     ["Picture…", () => changePicture(app, item), { icon: "image" }],

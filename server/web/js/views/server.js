@@ -6,16 +6,20 @@ import { button, make } from "../dom.js";
 import { icon } from "../icons.js";
 import { copyText } from "../session/blocks.js";
 import { hashFor } from "../router.js";
-
-const QUIET = 4; // modules around a QR code, as the standard requires
-const SVG = "http://www.w3.org/2000/svg";
+import { qrElement } from "./qr_code.js";
 
 /** @type {import("../app.js").MakeView} */
 export function serverView(app) {
   const serverSection = make("section.card");
   const deviceSection = make("section.card");
   const agentsSection = make("section.card");
-  const element = make("div.page", serverSection, deviceSection, agentsSection);
+  const guestsSection = make(
+    "section.card",
+    make("h2", "Guests"),
+    make("p", "Share a session or a project with others, without the token: choose Share from its menu."),
+    make("div.choices", make("a.button", "Guests and what they did", { href: hashFor("guests") })),
+  );
+  const element = make("div.page", serverSection, deviceSection, guestsSection, agentsSection);
 
   const load = async () => {
     const status = await app.run("get_http_server_status");
@@ -46,7 +50,7 @@ export function serverView(app) {
       make("p", "The code opens this page signed in. It contains the token: show it only to your own camera."),
       make("div.choices", button([icon("qr"), "Show the code"], async () => {
         const code = await app.run("get_connection_qr");
-        if (code) deviceSection.replaceChildren(make("h2", "Open on another device"), codeElement(code.rows), make("div.choices", button("Hide the code", () => showDevices(false))));
+        if (code) deviceSection.replaceChildren(make("h2", "Open on another device"), qrElement(code.rows, "QR code of the address, with the token"), make("div.choices", button("Hide the code", () => showDevices(false))));
       })),
     );
   };
@@ -72,21 +76,6 @@ export function serverView(app) {
   };
   load();
   return { title: "Server", element, handleReload: load };
-}
-
-/** A QR code, dark on light in every theme, because cameras expect that. @param {string[]} rows */
-function codeElement(rows) {
-  const size = rows.length + 2 * QUIET;
-  const svg = document.createElementNS(SVG, "svg");
-  const path = document.createElementNS(SVG, "path");
-  const dark = rows.flatMap((row, y) => [...row].map((module, x) => (module === "1" ? `M${x + QUIET},${y + QUIET}h1v1h-1z` : "")));
-  path.setAttribute("d", dark.join(""));
-  svg.append(path);
-  svg.setAttribute("viewBox", `0 0 ${size} ${size}`);
-  svg.setAttribute("class", "qr");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", "QR code of the address, with the token");
-  return svg;
 }
 
 /** @param {any} agent */
