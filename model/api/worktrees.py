@@ -8,7 +8,12 @@ from pydantic import AfterValidator
 from model.api.command import PATH, command
 from model.base.text import clean_line
 from model.domain.resources import Label, Resource, Worktree
-from model.domain.worktrees import IssueContext, OutsideWorktree, PullRequestContext
+from model.domain.worktrees import (
+    IncludedFiles,
+    IssueContext,
+    OutsideWorktree,
+    PullRequestContext,
+)
 
 _MAX_LABEL_LENGTH: Final = 50
 
@@ -80,6 +85,14 @@ async def recreate_worktree(worktree_id: str) -> Worktree:
 @command
 async def list_outside_worktrees(project_id: str) -> list[OutsideWorktree]:
     """List the worktrees of the project's repository that were created outside Spinney."""
+
+
+@command
+async def get_included_files(project_id: str) -> IncludedFiles:
+    """List the ignored files of the project's directory that each new worktree gets.
+
+    They are those that match `.worktreeinclude`, which has the syntax of `.gitignore`.
+    """
 
 
 @command

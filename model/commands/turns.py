@@ -23,6 +23,7 @@ from model.git.snapshots.restore import read_state
 from model.state import State
 from model.turns.undoing import UndoPlan, make_undo
 from model.worktrees import creation, require_worktree
+from model.worktrees.included_files import copy_included, report_problems
 from model.worktrees.lookup import refuse_while_unsettled
 
 if TYPE_CHECKING:
@@ -158,12 +159,15 @@ async def _copy_worktree(workspace: "Workspace", source: Worktree, tree: str) ->
     announced = await creation.announce(
         store, workspace.directories, source.project_id, kept.commit or source.branch
     )
-    if not await creation.create(store, workspace.cancellable_tasks, announced):
+    tasks = workspace.cancellable_tasks
+    if not await creation.create(store, tasks, announced, copy_files=False):
         raise SpinneyError("The new worktree could not be created.", "conflict")
     path = Path(announced.path)
     changed = await files.diff_trees(path, "HEAD", tree)
     wanted = {name: after for name, (_, after) in changed.items()}
     await files.write_entries(path, wanted, kept.modes)
+    await copy_included(store, announced.id, root, path)
+    report_problems(store, announced.id)
 
     def compare_with_same_base(state: State) -> list[Event]:
         copy = require_worktree(state, announced.id)

@@ -10,7 +10,12 @@ from model.commands.registry import implements
 from model.domain.events import Event, WorktreeUpdated
 from model.domain.hosting import WorkKind
 from model.domain.resources import Label, Worktree
-from model.domain.worktrees import IssueContext, OutsideWorktree, PullRequestContext
+from model.domain.worktrees import (
+    IncludedFiles,
+    IssueContext,
+    OutsideWorktree,
+    PullRequestContext,
+)
 from model.hosting.forge import ItemText
 from model.hosting.forges import find_forge
 from model.state import State
@@ -22,6 +27,7 @@ from model.worktrees import (
     require_project,
     require_worktree,
 )
+from model.worktrees.included_files import describe_included
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -85,6 +91,11 @@ async def recreate_worktree(workspace: "Workspace", worktree_id: str) -> Worktre
 @implements(api.list_outside_worktrees)
 async def list_outside_worktrees(workspace: "Workspace", project_id: str) -> list[OutsideWorktree]:
     return await adopting.list_outside_worktrees(workspace.store.state, project_id)
+
+
+@implements(api.get_included_files)
+async def get_included_files(workspace: "Workspace", project_id: str) -> IncludedFiles:
+    return await describe_included(Path(require_project(workspace.store.state, project_id).path))
 
 
 @implements(api.adopt_worktree)

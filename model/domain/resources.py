@@ -73,6 +73,19 @@ class Project(Resource):
     """What `find_secrets` found and is allowed to be published: by fingerprint, what it is."""
 
 
+class CopiedFiles(Resource):
+    """The ignored files that a worktree got from the main checkout, by `.worktreeinclude`."""
+
+    count: int = 0
+    """How many were copied; while the worktree is `creating`, so far."""
+    size: int = 0
+    """Their bytes."""
+    total: int = 0
+    """How many match."""
+    problems: list[str] = []
+    """Sentences about those that were not copied."""
+
+
 class Worktree(Resource):
     """A working directory on a branch of its own, or the project's own directory (`base`)."""
 
@@ -104,6 +117,8 @@ class Worktree(Resource):
     """The new name while a rename is in progress."""
     restored_from: str | None = Field(default=None, exclude_if=lambda point: point is None)
     """The recovery point that it is being restored from, while it is `creating`."""
+    copied_files: CopiedFiles | None = Field(default=None, exclude_if=lambda files: files is None)
+    """Set if there were ignored files to copy."""
     dismissed_pr: int | None = None
     """The pull request that the user cleared: it is not detected automatically again."""
     running_scripts: list[Literal["setup", "run", "teardown", "check"]] = []

@@ -28,3 +28,17 @@ class OutsideWorktree(Resource):
     path: str
     branch: str | None
     """Null if no branch is checked out; such a worktree cannot be adopted."""
+
+
+class IncludedFiles(Resource):
+    """The ignored files of the main checkout that new worktrees get, by `.worktreeinclude`."""
+
+    files: list[str] = Field(default_factory=list)
+    """The first of them, as paths in the repository."""
+    count: int = 0
+    size: int = 0
+    """Bytes of all of them."""
+    large: list[str] = Field(default_factory=list)
+    """The largest ones, each with its size."""
+    summary: str = ""
+    """A line for people, such as `Copies .env and 2 more`, or why none are copied."""

@@ -20,6 +20,7 @@ from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
 from model.worktrees import ports
+from model.worktrees.included_files import copy_included, report_problems
 from model.worktrees.lookup import (
     next_order,
     refuse_while_running,
@@ -99,6 +100,7 @@ async def recreate(store: Store, worktree_id: str) -> Worktree:
         else:
             base = worktree.base_branch or project.default_branch
             await git_worktrees.add_worktree(root, path, worktree.branch, base)
+        await copy_included(store, worktree_id, root, path)
     await store.accept(
         lambda state: [
             WorktreeUpdated(
@@ -106,6 +108,7 @@ async def recreate(store: Store, worktree_id: str) -> Worktree:
             )
         ]
     )
+    report_problems(store, worktree_id)
     return store.state.worktrees[worktree_id]
 
 

@@ -34,6 +34,7 @@ from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Change, Store
 from model.worktrees import ports
+from model.worktrees.included_files import copy_included, report_problems
 from model.worktrees.lookup import (
     next_order,
     require_project,
@@ -213,11 +214,17 @@ async def create(
     slow_work: CancellableTasks,
     worktree: Worktree,
     pull_request: PullRequestContext | None = None,
+    *,
+    copy_files: bool = True,
 ) -> bool:
-    """Create a worktree in git; publishes `worktree:created` (true) or `worktree:create_error`."""
+    """Create a worktree in git; publishes `worktree:created` (true) or `worktree:create_error`.
+
+    With `copy_files` it gets the ignored files of the repository that `.worktreeinclude` names.
+    """
     try:
         project = require_project(store.state, worktree.project_id)
-        work = _create_in_git(store, project, worktree, pull_request)
+        make = _create_with_files if copy_files else _create_in_git
+        work = make(store, project, worktree, pull_request)
         warning = await slow_work.run(worktree.id, "creation", work)
     except SpinneyError as error:
         await _report_failure(store, worktree, error)
@@ -228,6 +235,7 @@ async def create(
         with contextlib.suppress(SpinneyError):
             await _remove_from_git(Path(project.path), worktree)
         return False
+    report_problems(store, worktree.id)
     if warning is not None:
         detail = f"'{worktree.name}' starts from the local commits: {warning}"
         store.record(
@@ -267,6 +275,8 @@ async def recover(store: Store) -> list[Worktree]:
             continue
         project = store.state.projects.get(worktree.project_id)
         if project is not None and await _is_complete(Path(project.path), worktree):
+            root, path = Path(project.path), Path(worktree.path)
+            await copy_included(store, worktree.id, root, path)  # What the kill left to copy.
             await _publish(store, partial(_make_ready_events, worktree_id=worktree.id))
             if worktree.id in store.state.worktrees:
                 finished.append(store.state.worktrees[worktree.id])
@@ -280,6 +290,20 @@ async def recover(store: Store) -> list[Worktree]:
             store, worktree, worktree_creation_failed("Spinney was stopped during its creation")
         )
     return finished
+
+
+async def _create_with_files(
+    store: Store, project: Project, worktree: Worktree, pull_request: PullRequestContext | None
+) -> str | None:
+    """Create the worktree, and copy ignored files into it; return what `_create_in_git` does."""
+    warning = await _create_in_git(store, project, worktree, pull_request)
+    try:
+        await copy_included(store, worktree.id, Path(project.path), Path(worktree.path))
+    except BaseException:
+        with contextlib.suppress(SpinneyError):
+            await _remove_from_git(Path(project.path), worktree)
+        raise
+    return warning
 
 
 async def _create_in_git(
@@ -306,7 +330,7 @@ async def _create_in_git(
 
 async def _remove_from_git(root: Path, worktree: Worktree) -> None:
     path = Path(worktree.path)
-    await removal.remove_worktree(root, path, path.parent)
+    await removal.remove_worktree(root, path, path.parent, force=True)
     if not worktree.keeps_branch:
         await removal.delete_branch(root, worktree.branch)
 

@@ -29,6 +29,7 @@ from model.git.working_tree import Entry
 from model.state import State
 from model.store.store import Store
 from model.worktrees import ports
+from model.worktrees.included_files import copy_included, report_problems
 from model.worktrees.kept_conversations import KeptConversations, read_kept, write_attachments
 from model.worktrees.lookup import (
     next_order,
@@ -155,6 +156,8 @@ class WorktreeRestorer:
             branch = await restore.restore_worktree(root, path, snapshot)
             if branch is None and found.point.facts.tip:
                 await recovery.create_branch(root, worktree.branch, found.point.facts.tip)
+            project = require_project(self._store.state, worktree.project_id)
+            await copy_included(self._store, worktree.id, Path(project.path), path)
         except BaseException as error:
             await self._report_failure(worktree, error)
             raise
@@ -164,9 +167,11 @@ class WorktreeRestorer:
             "branch": branch or worktree.branch,
             "detached_at": None if branch else snapshot.note.commit,
         }
-        ready = worktree.model_copy(update=changes)
+        current = self._store.state.worktrees.get(worktree.id, worktree)
+        ready = current.model_copy(update=changes)
         await self._restore_chain(root, ready.id, found)
         await self._publish(ready, kept, found)
+        report_problems(self._store, ready.id)
         return self._store.state.worktrees[ready.id]
 
     async def _publish(self, ready: Worktree, kept: KeptConversations, found: FoundPoint) -> None:
@@ -243,6 +248,7 @@ def _begin(current: State, found: FoundPoint, before: Worktree | None) -> Worktr
             "running_scripts": [],
             "setup_hold": None,
             "renaming_to": None,
+            "copied_files": None,
             "restored_from": found.point.id,
         }
     )

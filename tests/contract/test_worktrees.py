@@ -22,6 +22,19 @@ async def test_create_worktree_returns_at_once_and_continues_in_the_background(
     assert client.git(created, "branch", "--show-current") == made["branch"]
 
 
+async def test_get_included_files_lists_what_new_worktrees_get(client: ProjectClient) -> None:
+    client.repository.commit(".gitignore", ".env\n*.log\n")
+    client.repository.commit(".worktreeinclude", ".env\n")
+    client.repository.write(".env", "KEY=1")
+    client.repository.write("build.log", "noise")
+    found = await client.call("get_included_files", projectId=client.project_id)
+    assert found == {
+        "files": [".env"], "count": 1, "size": 5, "large": [], "summary": "Copies .env",
+    }  # fmt: skip
+    made = await client.create()
+    assert made["copied_files"] == {"count": 1, "size": 5, "total": 1, "problems": []}
+
+
 @pytest.mark.own_program  # It checks paths in its home.
 async def test_create_worktree_has_a_random_name_of_two_words(
     client: ProjectClient, own_home: Path, tmp_path: Path

@@ -24,6 +24,7 @@ from model.domain.resources import (
     Session,
     Worktree,
 )
+from model.domain.worktrees import IncludedFiles
 from model.state import State, apply
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 
@@ -48,6 +49,7 @@ class FakeClient:
                 files=[], commits=0, sessions=0, running=[]
             ),
             "list_directories": lambda given: [],
+            "get_included_files": lambda given: IncludedFiles(),
             "get_review": lambda given: ReviewState(
                 progress=ReviewProgress(), verdicts=[], viewed=[]
             ),

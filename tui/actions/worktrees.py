@@ -1,6 +1,7 @@
 """Actions on worktrees: create, rename, label, recreate, refresh."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from model.api import git as git_commands
@@ -125,8 +126,9 @@ def _offers(desk: Desk, project: "Project") -> Offers:
 
         return load
 
+    included = partial(desk.client.call, commands.get_included_files, project_id=project.id)
     return Offers(
-        branches, issues, pull_requests, issues, pull_requests, [default, *agents], models
+        branches, issues, pull_requests, issues, pull_requests, [default, *agents], models, included
     )
 
 

@@ -1,7 +1,8 @@
 """The dialog that creates a worktree with a first message for its agent."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
@@ -12,8 +13,9 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
+from model.base.errors import SpinneyError
 from model.domain.resources import ExecutionMode
-from model.domain.worktrees import IssueContext, PullRequestContext
+from model.domain.worktrees import IncludedFiles, IssueContext, PullRequestContext
 from tui.composer.message_area import MessageArea
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog
@@ -74,6 +76,8 @@ class Offers:
     """The default one first."""
     models: Callable[[str], Load]
     """The models of an agent, given its name or '' for the default one."""
+    included_files: Callable[[], Awaitable[IncludedFiles]]
+    """The ignored files that the worktree will get."""
 
 
 class NewWorktree(Dialog[WantedWorktree]):
@@ -150,6 +154,7 @@ class NewWorktree(Dialog[WantedWorktree]):
             *self._problem_of("base"),
             PickField("Issue", given.issue, self._issues, id="issue"),
             PickField("Pull request", given.pull_request, self._pull_requests, id="pull-request"),
+            Static("", id="included", markup=False),
             Static(_keys(is_message=True), classes="keys"),
         ]
 
@@ -170,6 +175,15 @@ class NewWorktree(Dialog[WantedWorktree]):
         area.text = self._filled_in.message
         area.move_cursor(area.document.end)
         self.query_one(f"#{self._problem_at or 'message'}").focus()
+        self.run_worker(self._show_included())
+
+    async def _show_included(self) -> None:
+        """Say which ignored files the worktree will get; the creation does not depend on it."""
+        with suppress(SpinneyError):
+            included = await self._offers.included_files()
+            line = self.query_one("#included", Static)
+            line.update(included.summary)
+            line.display = bool(included.summary)
 
     # The lists ----------------------------------------------------------------------------------
 

@@ -114,7 +114,7 @@ def _worktree_step(
     if worktree.status == "creating":
         return Step(
             name,
-            "Creating the worktree. "
+            f"{_describe_creation(worktree)} "
             + (
                 "Your first message will be sent when it is ready."
                 if is_sending
@@ -139,9 +139,22 @@ def _worktree_step(
         )
     return Step(
         name,
-        text + ("" if is_set_up else "\n\nThe repository's setup script is running."),
+        "\n\n".join(
+            [
+                text,
+                *([] if is_set_up else ["The repository's setup script is running."]),
+                *(worktree.copied_files.problems if worktree.copied_files else ()),
+            ]
+        ),
         more=((key_of("new_session"), "empty session"), *(() if is_set_up else stop)),
     )
+
+
+def _describe_creation(worktree: "Worktree") -> str:
+    copied = worktree.copied_files
+    if copied is None:
+        return "Creating the worktree."
+    return f"Copying ignored files: {copied.count:,} of {copied.total:,}."
 
 
 def _branch_facts(state: "State", worktree: "Worktree") -> Iterator[str]:
@@ -154,6 +167,8 @@ def _branch_facts(state: "State", worktree: "Worktree") -> Iterator[str]:
         yield f"+{added or 0} −{removed or 0} since {clean_line(base)}"
     if worktree.cached_unpushed_count:
         yield count(worktree.cached_unpushed_count, "unpushed commit")
+    if worktree.copied_files is not None and worktree.copied_files.count:
+        yield count(worktree.copied_files.count, "ignored file") + " copied"
 
 
 def _project_step(state: "State", place: "Place | None", key_of: Callable[[str], str]) -> Step:

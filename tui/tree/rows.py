@@ -208,7 +208,9 @@ def worktree_parts(worktree: "Worktree", icon: StatusIcon, *, folded: bool) -> I
     name = clean_line(worktree.name) or "(no name)"
     yield (f"(base) {name}" if worktree.session_type == "base" else name), "text"
     if worktree.status == "creating":
-        yield "  creating …", "muted"
+        copied = worktree.copied_files
+        step = f"copying {copied.count:,} of {copied.total:,} files" if copied else "creating"
+        yield f"  {step} …", "muted"
         return
     if worktree.status == "missing":
         yield "  directory missing", StatusIcon.FAILED.role

@@ -170,6 +170,9 @@ async def test_another_sessions_work_in_the_same_time_stays(desk: Desk) -> None:
 
 async def test_a_fork_in_a_new_worktree_has_the_files_after_its_turn(desk: Desk) -> None:
     session = await desk.add_session()
+    for name in (".gitignore", ".worktreeinclude"):
+        write(desk.root / name, "ignored\n")
+    write(desk.root / "ignored", "mine")
     first = await desk.play(session, lambda root: write(root / "f1", "one"), "step 1")
     await desk.play(session, lambda root: write(root / "f1", "two"), "step 2")
 
@@ -177,6 +180,7 @@ async def test_a_fork_in_a_new_worktree_has_the_files_after_its_turn(desk: Desk)
 
     worktree = desk.workspace.store.state.worktrees[fork.worktree_id]
     assert (Path(worktree.path) / "f1").read_text() == "one"
+    assert (Path(worktree.path) / "ignored").read_text() == "mine"
     assert worktree.id != desk.worktree.id
     messages = (await desk.workspace.store.messages(fork.id)).messages
     assert [message.text for message in messages if message.role == "user"] == ["step 1"]

@@ -11,7 +11,7 @@ from model.base.errors import SpinneyError
 from model.domain import events as e
 from model.domain.recovery import RecoveryFile, RecoveryPoint
 from model.domain.resources import Branch, Label, Session, Worktree
-from model.domain.worktrees import OutsideWorktree
+from model.domain.worktrees import IncludedFiles, OutsideWorktree
 from tests.tui.a_hosting_service import an_issue, an_open_request, open_work
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start, Started
@@ -99,6 +99,16 @@ async def test_the_base_is_chosen_from_branches_matching_the_typed_text(start: S
         assert "origin/feature/door ▾  a new branch from it" in shown
         assert "space list" in shown
         assert (await submit(started, client))["base_branch"] == "origin/feature/door"
+
+
+async def test_the_ignored_files_that_will_be_copied_are_shown(start: Start) -> None:
+    client = client_with_session()
+    line = "Copies [red]env[/] and 2 more"
+    client.answers["get_included_files"] = lambda given: IncludedFiles(count=3, summary=line)
+    async with start(client) as started:
+        app, pilot = started
+        await open_new_worktree(started)
+        await until(pilot, lambda: line in screen_text(app))
 
 
 async def test_any_commit_can_be_typed_as_the_base(start: Start) -> None:

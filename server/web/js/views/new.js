@@ -58,6 +58,7 @@ class NewTask {
     });
     this.startButton = make("button.primary.large");
     this.problem = make("p.bad", { role: "alert" });
+    this.included = make("p.hint", { role: "status" });
     this.noProject = make("p.bad", "No projects yet. ", button("Add a project", () => performAction(app, "add_project")));
     this.form = make(
       "form.page.fields.new-form",
@@ -66,6 +67,7 @@ class NewTask {
       make("div.field-row", labeled("Project", this.project), labeled("Agent", this.agent), labeled("Model", this.model)),
       make("div.field", this.mode.element, this.modeHint),
       this.origin.element,
+      this.included,
       this.noProject,
       this.problem,
       make("div.task-bar", this.startButton),
@@ -120,7 +122,16 @@ class NewTask {
 
   #changeProject() {
     this.origin.reset();
+    this.#showIncluded();
     this.#showAgents();
+  }
+
+  /** Say which ignored files the worktree will get. */
+  async #showIncluded() {
+    const projectId = this.project.value;
+    this.included.textContent = "";
+    const included = projectId && (await this.app.connection.call("get_included_files", { projectId }).catch(() => null)); // offline
+    if (included && projectId === this.project.value) this.included.textContent = included.summary;
   }
 
   async #loadAgents() {

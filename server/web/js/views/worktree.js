@@ -124,17 +124,22 @@ function headerParts(app, worktree) {
 /** Facts about a worktree: issue, changes since its base, unpushed commits, failed setup. @param {Resource} worktree @param {Resource | undefined} project */
 function describeFacts(worktree, project) {
   const { issue_number: issue, cached_branch_diff_added: added, cached_branch_diff_removed: removed, cached_unpushed_count: unpushed } = worktree;
+  const copied = worktree.copied_files;
   return [
     issue && `created for issue #${issue}`,
     (added || removed) && `+${added ?? 0} −${removed ?? 0} since ${worktree.base_branch ?? project?.default_branch}`,
     unpushed && `${pluralize(unpushed, "commit")} not pushed`,
     worktree.setup_hold === "failed" && "setup failed",
+    copied?.count > 0 && worktree.status === "ready" && `${pluralize(copied.count, "ignored file")} copied`,
+    ...(copied?.problems ?? []),
   ].filter(Boolean).join(" · ");
 }
 
 /** @param {App} app @param {Resource} worktree */
 function statusElement(app, worktree) {
-  const labels = { creating: "Creating the worktree …", removing: "Removing the worktree …", missing: "The worktree's directory is missing." };
+  const copied = worktree.copied_files;
+  const creating = copied ? `Copying ignored files: ${copied.count.toLocaleString()} of ${copied.total.toLocaleString()} …` : "Creating the worktree …";
+  const labels = { creating, removing: "Removing the worktree …", missing: "The worktree's directory is missing." };
   const element = make("p.bad", labels[/** @type {"missing"} */ (worktree.status)] ?? worktree.status, " ");
   const args = { worktreeId: worktree.id };
   if (worktree.status === "missing") element.append(button("Recreate", () => app.run("recreate_worktree", args)));
