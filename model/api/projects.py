@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from model.api.command import PATH, UNCHANGED, Unchanged, command
 from model.domain.hosting import MergeMethod
 from model.domain.resources import Branch, HostingRemote, Project, Remote, Resource
+from model.preferences.schema import BranchTemplate
 
 
 class Avatar(Resource):
@@ -44,6 +45,7 @@ async def update_project_settings(
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
     landing_method: MergeMethod | Literal[""] | None = None,
+    branch_template: BranchTemplate | Literal[""] | None = None,
     tracker_api_key: str | None = None,
     tracker_team_id: str | None = None,
 ) -> Project:
@@ -53,6 +55,7 @@ async def update_project_settings(
     `enabledMcpServers`, where an empty list means none, pass `null`. `worktreesDir` is an absolute
     path or starts with `~`; `demo` is a valid agent only if Spinney runs with `--demo`. No client
     gets `trackerApiKey` back; `list_tracker_teams` lists the values of `trackerTeamId`.
+    `branchTemplate` contains `{slug}`, and maybe `{user}`, `{project}` or `{date}`.
     """
 
 

@@ -24,6 +24,7 @@ from model.projects.tree import next_order, require_folder, without_secrets
 from model.scripts.config import read_branch_scripts
 from model.state import State, sort_projects
 from model.worktrees import refuse_while_running, require_project
+from model.worktrees.branch_names import fill_template
 from model.worktrees.naming import NAME_LIMIT
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ async def update_project_settings(
     worktrees_dir: str | None = None,
     default_backend: str | None = None,
     landing_method: MergeMethod | Literal[""] | None = None,
+    branch_template: str | None = None,
     tracker_api_key: str | None = None,
     tracker_team_id: str | None = None,
 ) -> Project:
@@ -118,12 +120,15 @@ async def update_project_settings(
         raise SpinneyError(f"Invalid field 'defaultBackend': must be one of {names}")
     if worktrees_dir:
         worktrees_dir = await asyncio.to_thread(_check_worktrees_dir, worktrees_dir)
+    if branch_template:
+        await fill_template(branch_template, project)
     texts = {
         "custom_system_prompt": custom_system_prompt,
         "default_provider": default_provider,
         "worktrees_dir": worktrees_dir,
         "default_backend": default_backend,
         "landing_method": landing_method,
+        "branch_template": branch_template,
         "tracker_api_key": tracker_api_key and tracker_api_key.strip(),
         "tracker_team_id": tracker_team_id and tracker_team_id.strip(),
     }

@@ -61,6 +61,8 @@ class Project(Resource):
     default_provider: str | None = None
     default_backend: str | None = None
     worktrees_dir: str | None = None
+    branch_template: str | None = Field(default=None, exclude_if=lambda each: each is None)
+    """What its new branches are named, if not as the preference says."""
     tracker_api_key: str | None = None
     tracker_team_id: str | None = None
     landing_method: Literal["merge", "squash", "rebase"] | None = Field(
@@ -105,6 +107,8 @@ class Worktree(Resource):
     last_opened_at: float | None = None
     base_branch: str | None = None
     """The branch it was created from; `None` is the project's default branch."""
+    branch_pattern: str | None = Field(default=None, exclude_if=lambda each: each is None)
+    """What its branch was named by, with `{slug}` for its name; `None` is the name alone."""
     port: int | None = None
     """The first of its ten ports (`SPINNEY_PORT`), which no other worktree has."""
     started_from: str | None = None

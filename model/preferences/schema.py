@@ -82,6 +82,15 @@ def _whole(value: Any) -> Any:
 
 Number = int | float
 Whole = Annotated[int, BeforeValidator(_whole)]
+BranchTemplate = Annotated[
+    str,
+    StringConstraints(
+        max_length=100,
+        pattern=r"^(?:[\w.+/-]|\{user\}|\{project\}|\{date\})*\{slug\}"
+        r"(?:[\w.+/-]|\{user\}|\{project\}|\{date\})*$",
+    ),
+]
+"""Contains `{slug}`, the name of the worktree, once."""
 ProviderModel = Annotated[str, StringConstraints(pattern=r"^[^/\s]+/\S+$")]
 
 
@@ -231,6 +240,11 @@ class Preferences(BaseModel):
         more="With growing pauses of 10 seconds to 5 minutes; 0 reports the failure at once.",
         low=0, high=1000)
 
+    branch_template: BranchTemplate = _setting(
+        "{slug}", "Worktrees and git", "What new branches are named",
+        form="a name with {slug} in it, and maybe {user}, {project} or {date}",
+        more="{slug} is the name of the worktree, {user} that of git's user.name. A name that you"
+        " enter with a slash is the whole branch. A project may have its own.")
     auto_branch_naming: bool = _setting(
         True, "Worktrees and git", "Name a branch after its first message",
         more="Only if Spinney generated the branch name.")

@@ -13,6 +13,7 @@ from model.git.history import is_untouched
 from model.git.random_names import is_random_name
 from model.git.refs import make_branch_name
 from model.store.store import Store
+from model.worktrees.branch_names import has_own_branch
 from model.worktrees.lookup import require_project, require_worktree
 from model.worktrees.renaming import rename
 from model.writing.writer import Writer
@@ -83,7 +84,7 @@ def _has_generated_name(worktree: Worktree) -> bool:
     return (
         worktree.session_type == "worktree"
         and worktree.status == "ready"
-        and worktree.branch == worktree.name
+        and has_own_branch(worktree)
         and not worktree.named_by_user
         and is_random_name(worktree.name)
         and worktree.detached_at is None

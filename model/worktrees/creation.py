@@ -34,6 +34,13 @@ from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Change, Store
 from model.worktrees import ports
+from model.worktrees.branch_names import (
+    SLUG,
+    fill_template,
+    find_branch_in_the_way,
+    name_branch,
+    taken_names,
+)
 from model.worktrees.included_files import copy_included, report_problems
 from model.worktrees.lookup import (
     next_order,
@@ -90,7 +97,9 @@ async def announce(
     if not branches:
         raise git_worktrees.no_commits_error()  # Immediately: scripts may miss an event.
     directory = worktrees_directory(project, directories)
-    taken = branches | {worktree.name for worktree in _worktrees_of(store.state, project_id)}
+    pattern = await _choose_pattern(store.state, project, branch, pull_request)
+    taken = taken_names(pattern, branches)
+    taken |= {worktree.name for worktree in _worktrees_of(store.state, project_id)}
     is_chosen = name is not None or branch is not None
     if branch is not None:
         branch = await _find_existing_branch(project, branch, branches)
@@ -109,7 +118,8 @@ async def announce(
         project_id=project_id,
         name=name,
         path=str(directory / to_folder_name(name)),
-        branch=branch or name,
+        branch=branch or name_branch(pattern, name),
+        branch_pattern=pattern,
         created_at=time.time(),
         base_branch=base_branch,
         issue_number=issue.number if issue else None,
@@ -131,6 +141,17 @@ async def announce(
 def _look_around(state: State, worktree: Worktree) -> tuple[Worktree, bool]:
     """Return the worktree with free ports, and whether something is at its path already."""
     return ports.with_port(state, worktree), os.path.lexists(worktree.path)
+
+
+async def _choose_pattern(
+    state: State, project: Project, branch: str | None, pull_request: PullRequestContext | None
+) -> str | None:
+    """Return what the new branch is named by; `None` if it is named like the worktree."""
+    template = project.branch_template or state.preferences.branch_template
+    # The branch of a pull request has the name of its head, so that pushes update it.
+    if template == SLUG or branch is not None or pull_request is not None:
+        return None
+    return await fill_template(template, project)
 
 
 async def _check_base(store: Store, project: Project, base: str) -> None:
@@ -202,6 +223,13 @@ def _make_announcement_events(
         raise worktree_name_exists(worktree.name)
     if worktree.branch in branches and not worktree.keeps_branch:
         raise branch_exists(worktree.branch)
+    obstacle = find_branch_in_the_way(worktree.branch, branches)
+    if obstacle is not None and not worktree.keeps_branch:
+        raise SpinneyError(
+            f"The branch '{worktree.branch}' cannot exist beside the branch '{obstacle}'. Choose "
+            "another name.",
+            "conflict",
+        )
     if is_occupied or any(other.path == worktree.path for other in state.worktrees.values()):
         raise worktree_path_exists(worktree.path)
     order = next_order(state, worktree.project_id)

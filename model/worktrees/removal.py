@@ -18,6 +18,7 @@ from model.git import discarding, removal
 from model.scripts.runner import ScriptRunner
 from model.state import State
 from model.store.store import Store
+from model.worktrees.branch_names import has_own_branch
 from model.worktrees.lookup import (
     refuse_while_running,
     refuse_while_unsettled,
@@ -164,7 +165,7 @@ class WorktreeRemover:
 
         Not if it existed before, if others start from it, nor if the user switched to it.
         """
-        if worktree.keeps_branch or worktree.branch != worktree.name:
+        if worktree.keeps_branch or not has_own_branch(worktree):
             return False
         others = self._store.state.worktrees_of(project.id, archived=True)
         bases = {other.base_branch for other in others if other.id != worktree.id}

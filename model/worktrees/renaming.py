@@ -23,6 +23,7 @@ from model.git import repositories
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
+from model.worktrees.branch_names import has_own_branch, name_branch
 from model.worktrees.lookup import (
     refuse_while_archived,
     refuse_while_unsettled,
@@ -59,7 +60,7 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
     if new_name == worktree.name:
         return worktree
     check_name(new_name, "newName")
-    is_external = worktree.adopted or worktree.keeps_branch or worktree.branch != worktree.name
+    is_external = worktree.adopted or worktree.keeps_branch or not has_own_branch(worktree)
     if worktree.session_type == "base" or is_external:
         await store.accept(lambda state: _make_rename_events(state, worktree_id, new_name, {}))
         return store.state.worktrees[worktree_id]
@@ -72,11 +73,12 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
     )
     await store.accept(lambda state: _make_begin_events(state, worktree_id, new_name, new_path))
     root = Path(require_project(store.state, worktree.project_id).path)
-    renaming = _Renaming(root, worktree.branch, new_name, path, path if keeps_path else new_path)
+    new_branch = name_branch(worktree.branch_pattern, new_name)
+    renaming = _Renaming(root, worktree.branch, new_branch, path, path if keeps_path else new_path)
     try:
         await _rename_in_git(renaming)
         try:
-            changes = {"branch": new_name, "path": str(renaming.new_path)}
+            changes = {"branch": new_branch, "path": str(renaming.new_path)}
             await store.accept(
                 lambda state: _make_rename_events(state, worktree_id, new_name, changes)
             )
@@ -114,14 +116,15 @@ async def _find_completed_changes(
 ) -> dict[str, str] | None:
     """Return the new branch and path if git has already renamed the branch, else `None`."""
     root, path = Path(require_project(state, worktree.project_id).path), Path(worktree.path)
-    if not await repositories.branch_exists(root, name):
+    branch = name_branch(worktree.branch_pattern, name)
+    if not await repositories.branch_exists(root, branch):
         return None
     if await repositories.branch_exists(root, worktree.branch):
         return None
     listed = {entry.path for entry in await git_worktrees.list_worktrees(root)}
     new_path = path.with_name(to_folder_name(name))
     is_moved = Path(await asyncio.to_thread(os.path.realpath, new_path)) in listed
-    return {"branch": name, "path": str(new_path if is_moved else path)}
+    return {"branch": branch, "path": str(new_path if is_moved else path)}
 
 
 def _is_path_pinned(state: State, worktree_id: str) -> bool:

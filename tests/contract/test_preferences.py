@@ -74,6 +74,13 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "close_original_on_clear_context": (True, BOOLEAN),
     "confirm_session_close": (True, BOOLEAN),
     "agent_limit": (20, between(1, 1000)),
+    "branch_template": (
+        "{slug}",
+        (
+            ["{user}/{slug}", "{project}-{date}/{slug}.x", "ünï/{slug}"],
+            ["", "fix", "{slug}{slug}", "{name}/{slug}", "{slug", "a b/{slug}", "{slug}~1", None],
+        ),
+    ),
     "auto_branch_naming": (True, BOOLEAN),
     "branch_naming_model": ("model_5", MODELS),
     "auto_pull_base_branch": (True, BOOLEAN),

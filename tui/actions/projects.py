@@ -193,6 +193,7 @@ async def _save_settings(
         worktrees_dir=if_changed(wanted.directory, before.directory),
         custom_system_prompt=if_changed(wanted.prompt, before.prompt),
         landing_method=cast("MergeMethod | None", if_changed(wanted.method, before.method)),
+        branch_template=if_changed(wanted.template, before.template),
         tracker_team_id=if_changed(wanted.tracker_team, before.tracker_team),
         tracker_api_key={"": None, "-": ""}.get(wanted.tracker_key, wanted.tracker_key),
     )

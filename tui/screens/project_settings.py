@@ -42,6 +42,8 @@ class ProjectSettings:
     """How a branch lands."""
     servers: tuple[str, ...] | None
     """The enabled MCP servers; `None` for those of the preferences."""
+    template: str = ""
+    """What new branches are named."""
     tracker_team: str = ""
     """The id of the team of the issue tracker."""
     tracker_key: str = ""
@@ -59,12 +61,13 @@ def settings_of(project: "Project") -> ProjectSettings:
         project.custom_system_prompt or "",
         project.landing_method or "",
         None if servers is None else tuple(servers),
+        project.branch_template or "",
         project.tracker_team_id or "",
     )
 
 
 class EditProject(Dialog[ProjectSettings]):
-    """Agent, provider profile, branch, landing, directory, instructions, MCP servers, tracker."""
+    """Agent, provider profile, branches, landing, directory, instructions, servers, tracker."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "save", show=False, priority=True),
@@ -104,6 +107,16 @@ class EditProject(Dialog[ProjectSettings]):
                 "Base branch", Choice(given.branch, given.branch), self._pick_branch, id="branch"
             ),
             self._method_field(),
+            Horizontal(
+                Label("Branch names".ljust(LABEL_WIDTH)),
+                TextField(
+                    given.template,
+                    id="template",
+                    placeholder="as in the preferences, such as {user}/{slug}",
+                    compact=True,
+                ),
+                classes="field",
+            ),
             Label("Worktree directory"),
             TextField(given.directory, id="directory", placeholder="in ~/spinney", compact=True),
             Label("Instructions for all agents in this project"),
@@ -224,6 +237,7 @@ class EditProject(Dialog[ProjectSettings]):
                 self.query_one("#prompt", TextArea).text.strip(),
                 self.query_one("#method", PickField).choice.value,
                 servers,
+                self.query_one("#template", Input).value.strip(),
                 self.query_one("#team", PickField).choice.value,
                 self.query_one("#tracker-key", Input).value.strip(),
             )

@@ -85,6 +85,7 @@ export const LABELS = {
   confirm_session_close: "Confirm archiving a session",
   resume_after_limit: "Continue after a limit",
   retry_attempts: "Attempts after a failure",
+  branch_template: "Branch template",
   auto_branch_naming: "Auto branch naming",
   branch_naming_model: "Branch naming model",
   auto_pull_base_branch: "Auto pull base branch",

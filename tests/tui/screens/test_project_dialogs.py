@@ -348,6 +348,7 @@ async def test_only_changed_settings_are_saved_and_an_error_keeps_the_input(star
         assert directory.placeholder == "in ~/spinney"  # the default
         directory.value = "/nowhere"
         first.query_one("#prompt", TextArea).text = "Be brief."
+        first.query_one("#template", Input).value = "ada/{slug}"
         first.query_one("#method").focus()
         await pilot.press("right")
         await until(pilot, lambda: first.query_one("#method", PickField).choice.value == "merge")
@@ -365,6 +366,7 @@ async def test_only_changed_settings_are_saved_and_an_error_keeps_the_input(star
                 "worktrees_dir": "/nowhere",
                 "custom_system_prompt": "Be brief.",
                 "landing_method": "merge",
+                "branch_template": "ada/{slug}",
                 "tracker_team_id": None,
                 "tracker_api_key": None,
             }

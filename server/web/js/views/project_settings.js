@@ -52,7 +52,7 @@ export async function projectSettings(app, projectId) {
 
 /** The fields, by name of the argument, with their current values. @param {App} app @param {Resource} project @param {{ name: string, label: string }[]} agents */
 function makeFields(app, project, agents) {
-  const { default_backend: agent, default_provider: provider, default_branch: branch, worktrees_dir: directory, custom_system_prompt: prompt, landing_method: method, tracker_api_key: trackerKey, tracker_team_id: team } = project;
+  const { default_backend: agent, default_provider: provider, default_branch: branch, worktrees_dir: directory, custom_system_prompt: prompt, landing_method: method, branch_template: template, tracker_api_key: trackerKey, tracker_team_id: team } = project;
   /** @type {string[]} */
   const profiles = (app.state.preferences.custom_cli_profiles ?? []).map((/** @type {any} */ profile) => profile.name);
   const deleted = provider && !profiles.includes(provider) ? [[provider, `${provider} (deleted)`]] : [];
@@ -67,6 +67,7 @@ function makeFields(app, project, agents) {
     ["defaultProvider", "Provider profile", select([["", DEFAULT_LABEL], ...profiles.map((name) => [name, name]), ...deleted], provider), provider],
     ["defaultBranch", "Base branch", branches, branch],
     ["landingMethod", "Lands by", select([["", DEFAULT_LABEL], ...METHODS], method), method],
+    ["branchTemplate", "Branch names", make("input", { value: template ?? "", placeholder: "As in the preferences, such as {user}/{slug}", autocomplete: "off", spellcheck: false }), template],
     ["worktreesDir", "Worktree directory", make("input", { value: directory ?? "", placeholder: "In ~/spinney", autocomplete: "off", spellcheck: false }), directory],
     ["trackerApiKey", "Key of the issue tracker (Linear)", key, ""],
     ["trackerTeamId", "Team of the issue tracker", makeTeams(app, project), team],
