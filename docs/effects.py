@@ -143,6 +143,15 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/chat/test_pauses.py"
         "::test_overloads_and_lost_networks_are_retried_so_often_and_then_fail",
     ),
+    **{
+        name: _of("model/usage/budgets.py", f"model/usage/test_budgets.py::{test}")
+        for name, test in (
+            ("budget_per_day", "test_a_budget_of_the_day_pauses_until_the_next"),
+            ("budget_per_project", "test_each_budget_pauses_its_own_sessions"),
+            ("budget_per_session", "test_a_used_budget_notifies_once_and_then_pauses"),
+            ("tokens_per_dollar", "test_tokens_of_unknown_cost_count_at_the_chosen_rate"),
+        )
+    },
     "restore_last_session": _of(
         "tui/shell/startup.py",
         "tui/shell/test_coming_back.py::test_the_open_session_is_restored_on_another_server",

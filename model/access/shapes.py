@@ -43,7 +43,7 @@ HIDDEN_FIELDS: Final[Mapping[type[Resource], frozenset[str]]] = {
     Project: frozenset({
         "path", "order", "parent_id", "avatar_path", "enabled_mcp_servers", "known_mcp_servers",
         "custom_system_prompt", "default_provider", "default_backend", "worktrees_dir",
-        "tracker_api_key", "tracker_team_id", "landing_method", "trusted_scripts",
+        "tracker_api_key", "tracker_team_id", "landing_method", "budget_usd", "trusted_scripts",
         "allowed_secrets",
     }),
     Worktree: frozenset({
@@ -53,7 +53,7 @@ HIDDEN_FIELDS: Final[Mapping[type[Resource], frozenset[str]]] = {
     }),
     Session: frozenset({
         "unread", "named_by_user", "resume_token", "turn_mark", "fork_at", "memories", "prompt",
-        "has_context", "handover", "pull_request_loop", "cost",
+        "has_context", "handover", "pull_request_loop", "cost", "budget_usd",
     }),
     Message: frozenset({"context"}),
     Turn: frozenset({

@@ -8,6 +8,7 @@ from model.api.command import command
 from model.domain.resources import Resource, Usage
 from model.domain.usage import AccountLimits
 
+BudgetScope = Literal["day", "project", "session"]
 UsageBy = Literal["day", "model", "agent", "project", "worktree", "session", "turn"]
 
 
@@ -45,6 +46,22 @@ class UsageReport(Resource):
     total: UsageRow
 
 
+class Budget(Resource):
+    """What may be spent in a session, in a project and a day, or in a day overall."""
+
+    scope: BudgetScope
+    id: str
+    """The project or session; empty for that of the day."""
+    label: str
+    limit_usd: float
+    spent_usd: float
+    """With the tokens of turns of unknown cost, at the rate of the preference."""
+    used: float
+    """The spent fraction; 1 is all of it."""
+    resets_at: float | None
+    """When the next day begins, in seconds of the epoch; null for a session."""
+
+
 @command
 async def get_usage(
     by: UsageBy = "day",
@@ -76,4 +93,25 @@ async def list_usage_limits() -> list[AccountLimits]:
 
     An account is an agent with a provider profile. Programs report windows of subscriptions only,
     and with their answers: those of an account that was not used for a while may have been reset.
+    """
+
+
+@command
+async def list_budgets(session_id: str | None = None) -> list[Budget]:
+    """List the budgets of the day and of projects, and that of a session, with what is spent."""
+
+
+@command
+async def set_budget(
+    usd: float | None, session_id: str | None = None, project_id: str | None = None
+) -> Budget | None:
+    """Set the budget of a session, or of a project for each day.
+
+    Sessions that paused because of it go on if it is no longer used up. The other budgets, such as
+    that of a day overall, are preferences.
+
+    Args:
+        usd: In dollars; 0 for no limit, null for that of the preferences.
+        session_id: The session; give either it or a project.
+        project_id: The project.
     """

@@ -6,7 +6,10 @@ from model.api import usage as api
 from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.commands.registry import implements
+from model.domain.events import Event, ProjectUpdated, SessionUpdated
 from model.domain.usage import AccountLimits
+from model.preferences.schema import MAX_BUDGET
+from model.state import State
 from model.store.usage_queries import UsageKey
 from model.worktrees import require_project, require_worktree
 
@@ -41,3 +44,35 @@ async def get_usage(
 @implements(api.list_usage_limits)
 async def list_usage_limits(workspace: "Workspace") -> list[AccountLimits]:
     return workspace.usage.limits.list()
+
+
+@implements(api.list_budgets)
+async def list_budgets(workspace: "Workspace", session_id: str | None = None) -> list[api.Budget]:
+    if session_id is not None:
+        session_in(workspace.store.state, session_id)
+    return await workspace.budgets.read_all(session_id)
+
+
+@implements(api.set_budget)
+async def set_budget(
+    workspace: "Workspace",
+    usd: float | None,
+    session_id: str | None = None,
+    project_id: str | None = None,
+) -> api.Budget | None:
+    if (session_id is None) == (project_id is None):
+        raise SpinneyError("Name either a session or a project.", "invalid_request")
+    if usd is not None and not 0 <= usd <= MAX_BUDGET:
+        raise SpinneyError(f"A budget is from 0 to {MAX_BUDGET:,} dollars.", "invalid_request")
+
+    def make_events(state: State) -> list[Event]:
+        if session_id is not None:
+            session = session_in(state, session_id)
+            return [SessionUpdated(session_id=session.id, updates={"budget_usd": usd})]
+        project = require_project(state, project_id or "")
+        return [ProjectUpdated(project=project.model_copy(update={"budget_usd": usd}))]
+
+    await workspace.store.accept(make_events)
+    wanted = session_id or project_id
+    budgets = await workspace.budgets.read_all(session_id)
+    return next((budget for budget in budgets if budget.id == wanted), None)

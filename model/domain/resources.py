@@ -69,6 +69,8 @@ class Project(Resource):
         default=None, exclude_if=lambda method: method is None
     )
     """How branches land in it, if not as the preference says."""
+    budget_usd: float | None = Field(default=None, exclude_if=lambda budget: budget is None)
+    """What its agents may use in a day, in dollars, if not as the preference says; 0: no limit."""
     trusted_scripts: list[str] = Field(default_factory=list)
     """Hashes of the repository's scripts that are allowed to run."""
     allowed_secrets: dict[str, str] = Field(default={}, exclude_if=lambda allowed: not allowed)
@@ -326,6 +328,8 @@ class Session(Resource):
     usage: Usage = Field(default_factory=Usage)
     cost: Cost | None = None
     """What its turns cost; null until the first one that used tokens has ended."""
+    budget_usd: float | None = None
+    """What it may use, in dollars, if not as the preference says; 0: no limit."""
     context_tokens: int | None = None
     """Tokens in the model's context after the last response."""
     context_window: int | None = None

@@ -5,7 +5,7 @@ documentation are generated from this class; `apply` parses and changes settings
 """
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     BaseModel,
@@ -91,6 +91,9 @@ BranchTemplate = Annotated[
     ),
 ]
 """Contains `{slug}`, the name of the worktree, once."""
+
+MAX_BUDGET: Final = 1_000_000
+"""Dollars."""
 ProviderModel = Annotated[str, StringConstraints(pattern=r"^[^/\s]+/\S+$")]
 
 
@@ -239,6 +242,22 @@ class Preferences(BaseModel):
         10, "Away", "How often a turn is tried again after an overload or a lost network",
         more="With growing pauses of 10 seconds to 5 minutes; 0 reports the failure at once.",
         low=0, high=1000)
+
+    budget_per_day: Whole = _setting(
+        0, "Away", "Budget for each day, in dollars",
+        more="When it is used up, sessions pause after their turns until the next day. 0 for no"
+        " limit.", low=0, high=MAX_BUDGET)
+    budget_per_project: Whole = _setting(
+        0, "Away", "Budget for each project and day, in dollars",
+        more="For projects without a budget of their own. 0 for no limit.",
+        low=0, high=MAX_BUDGET)
+    budget_per_session: Whole = _setting(
+        0, "Away", "Budget for each session, in dollars",
+        more="For sessions without a budget of their own (/budget). 0 for no limit.",
+        low=0, high=MAX_BUDGET)
+    tokens_per_dollar: Whole = _setting(
+        1_000_000, "Away", "Tokens that count as a dollar of a budget, where the cost is unknown",
+        more="0 to count turns of unknown cost as free.", low=0, high=1_000_000_000)
 
     branch_template: BranchTemplate = _setting(
         "{slug}", "Worktrees and git", "What new branches are named",

@@ -59,6 +59,7 @@ from model.store.database import Database
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 from model.turns.undoing import TurnUndoer
+from model.usage.budgets import Budgets
 from model.usage.meter import UsageMeter
 from model.usage.reports import UsageReports
 from model.worktrees import ports, renaming
@@ -132,6 +133,7 @@ class Workspace:
         self.undoer: TurnUndoer
         self.usage: UsageMeter
         self.usage_reports: UsageReports
+        self.budgets: Budgets
         self.verdicts: Verdicts
         self.code_reviews: CodeReviews
         self.comparisons: Comparisons
@@ -328,6 +330,13 @@ class Workspace:
         self.run_in_background(loops.run())
         timer = ResumeTimer(self.store, self.bus, self.chats.resume, self.chats.send_due)
         self.run_in_background(timer.run())
+        self.budgets = Budgets(
+            self.store,
+            self.bus,
+            lambda session_id, text, until: self.chats.pause(session_id, "budget", text, until),
+            self.chats.resume,
+        )
+        self.run_in_background(self.budgets.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
         self.run_in_background(return_freed_memory(self.bus))
         self.run_in_background(self._refresh_models())

@@ -47,3 +47,24 @@ async def test_limits_are_listed_as_agents_reported_them(
     assert (account["id"], account["backend"], account["profile"]) == ("demo", "demo", "")
     [window] = account["windows"]
     assert (window["id"], window["used"], window["minutes"]) == ("five_hour", 0.83, 300)
+
+
+async def test_a_budget_of_a_session_pauses_it_until_it_is_raised(
+    call: Call, chat: Chat, session: Any, project: Any
+) -> None:
+    given = {"sessionId": session["id"]}
+    assert await call("list_budgets", **given) == []
+    budget = await call("set_budget", usd=0.004, **given)
+    assert (budget["scope"], budget["used"], budget["label"]) == ("session", 0, session["name"])
+    await chat.say(session, "/demo say one two", until="paused")
+    paused = await call("get_session", **given)
+    assert paused["pause"]["kind"] == "budget"
+    [budget] = await call("list_budgets", **given)
+    assert budget["used"] > 1
+    await call("set_budget", usd=None, **given)
+    await chat.until(session, "idle")
+    daily = await call("set_budget", usd=50, projectId=project["id"])
+    assert (daily["scope"], daily["limit_usd"]) == ("project", 50)
+    assert daily["spent_usd"] == budget["spent_usd"]
+    assert "either" in await expect_error(call, "set_budget", usd=1)
+    assert "dollars" in await expect_error(call, "set_budget", usd=-1, **given)

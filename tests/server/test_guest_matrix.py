@@ -59,7 +59,7 @@ OWNER_COMMANDS = """
     send_findings send_landing_message send_verdicts set_project_avatar set_pull_request_draft
     set_pull_request_loop stage_changes start_http_server start_train start_work stash_changes
     stop_code_review stop_command stop_http_server stop_spinney stop_train stop_worktree_script
-    get_usage list_all_sessions set_resume_time set_send_time start_task
+    get_usage list_all_sessions list_budgets set_budget set_resume_time set_send_time start_task
     sweep_worktrees trust_project_scripts unarchive_session unarchive_worktree undo_discard
     undo_landing undo_turn undo_verdict unstage_changes update_finding update_preferences
     update_project_settings update_pull_request_branch update_worktree_label

@@ -22,7 +22,7 @@ from model.api.changes import Changes, FileDiff
 from model.api.code_reviews import Comparison, ReviewState
 from model.api.guests import NewGuestLink
 from model.api.preferences import MagicPrompt, PromptVariable
-from model.api.usage import UsageReport, UsageRow
+from model.api.usage import Budget, UsageReport, UsageRow
 from model.domain.code_reviews import CodeReview, Finding
 from model.domain.guests import GuestLink
 from model.domain.hosting import WorkflowRun
@@ -597,6 +597,10 @@ def a_used_program() -> FakeClient:
             by=given["by"], since=given.get("since"), until=None, today=today.isoformat(),
             rows=days if given["by"] == "day" else models, total=total,
         ),
+        "list_budgets": lambda given: [
+            Budget(scope="day", id="", label="All projects, today", limit_usd=20, spent_usd=16.4,
+                   used=0.82, resets_at=NOW + 9000),
+        ],
         "list_usage_limits": lambda given: [
             AccountLimits(id="backend_a", backend="backend_a", updated_at=NOW, windows=[
                 UsageWindow(id="five_hour", used=0.83, resets_at=NOW + 1200, minutes=300),

@@ -34,6 +34,7 @@ from tui.actions import (
     sweep,
     trains,
     turns,
+    usage,
     view,
     worktrees,
 )
@@ -123,7 +124,8 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         sessions.begin_afresh,
         slash.resume_session,
         slash.compact,
-        slash.show_usage,
+        usage.show_usage,
+        usage.set_budget_of_session,
         sessions.previous_session,
         sessions.next_session,
         sessions.last_session,

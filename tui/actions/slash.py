@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Final
 from model.api.agent_commands import list_agent_commands
 from model.base.errors import SpinneyError
 from model.base.plural import count
-from tui.actions import compose, search, sessions
+from tui.actions import compose, search, sessions, usage
 from tui.actions.archive import restore
 from tui.actions.shell_command import run_in_worktree
 from tui.composer.slash_commands import Values
 from tui.desk import Desk
 from tui.screens.choose import Choice
 from tui.screens.pick import Pick
-from tui.screens.usage import Usage
 from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
@@ -44,11 +43,6 @@ async def compact_to(desk: Desk, wanted: str) -> None:
         desk.say(f"{agent} has no command for it. /clear starts over in a new session.")
         return
     await desk.outbox.send(session.id, f"//compact {wanted}".rstrip())
-
-
-async def show_usage(desk: Desk) -> None:
-    """Show what agents use: limits, days, models, projects and sessions."""
-    await desk.ask(Usage(desk))
 
 
 async def resume_session(desk: Desk) -> None:
@@ -87,6 +81,7 @@ def _resume_choice(desk: Desk, session: "Session") -> Choice:
 WITH_ARGUMENT: Final[Mapping[str, Callable[[Desk, str], Coroutine[Any, Any, None]]]] = {
     "agent": sessions.set_agent,
     "compact": compact_to,
+    "budget": usage.set_session_budget,
     "mode": sessions.set_mode,
     "model": sessions.set_model,
     "now": compose.send_to_turn,

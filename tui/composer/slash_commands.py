@@ -35,6 +35,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "agent": SlashCommand("choose_agent", "[name]", "agents"),
     "approve": SlashCommand("review_plan"),
     "archive": SlashCommand("archive_worktree"),
+    "budget": SlashCommand("set_budget_of_session", "[dollars]"),
     "clear": SlashCommand("begin_afresh"),
     "code-review": SlashCommand("code_review", is_rare=True),
     "commit": SlashCommand("commit"),

@@ -280,6 +280,12 @@ MAIN_ACTIONS = (
         help="The agent replaces what it remembers by a summary, which makes room.",
     ),
     Action(
+        "set_budget_of_session",
+        "",
+        "Set the budget of the session",
+        help="In dollars. When it is used up, the session pauses after its turn.",
+    ),
+    Action(
         "show_usage",
         "",
         "Usage: tokens, cost and limits",

@@ -10,7 +10,15 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from model.api.usage import UsageBy, UsageReport, UsageRow, get_usage, list_usage_limits
+from model.api.usage import (
+    Budget,
+    UsageBy,
+    UsageReport,
+    UsageRow,
+    get_usage,
+    list_budgets,
+    list_usage_limits,
+)
 from model.base.amounts import format_cost, format_number
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
@@ -69,6 +77,7 @@ class Usage(Dialog[None]):
         self._report: UsageReport | None = None
         self._days: UsageReport | None = None
         self._limits: list[AccountLimits] = []
+        self._budgets: list[Budget] = []
         self._problem = ""
         self.is_shown = False
         """Whether the sums have been read."""
@@ -131,6 +140,9 @@ class Usage(Dialog[None]):
         call = self._desk.client.call
         try:
             self._limits = await call(list_usage_limits)
+            session = self._desk.session
+            budgets = await call(list_budgets, session_id=session.id if session else None)
+            self._budgets = [budget for budget in budgets if budget.used or budget.scope == "day"]
             # The length of the range counts from the server's day, not from that of this machine.
             self._days = await call(get_usage, by="day")
             self._report = await call(
@@ -192,24 +204,29 @@ class Usage(Dialog[None]):
         return Content.assemble(*parts)
 
     def _meters(self, width: int, is_ascii: bool) -> list[Content]:
-        named = [
-            (self._name_account(account, window), window)
+        meters = [
+            (
+                self._name_account(account, window),
+                window.used,
+                "reached, " * window.reached + draw.describe_reset(window.resets_at),
+            )
             for account in self._limits
             for window in account.windows
         ]
-        is_short = width < _NARROW
-        longest = 28 if is_short else 34
-        label_width = min(longest, max((len(name) for name, _ in named), default=0))
-        return [
-            draw.meter_line(
-                name,
-                window.used,
-                "reached, " * window.reached + draw.describe_reset(window.resets_at),
-                label_width,
-                is_ascii=is_ascii,
-                is_short=is_short,
+        meters += [
+            (
+                f"Budget: {clean_line(budget.label)}",
+                budget.used,
+                f"{format_cost(budget.spent_usd)} of {format_cost(budget.limit_usd)}",
             )
-            for name, window in named
+            for budget in self._budgets
+        ]
+        is_short = width < _NARROW
+        longest = max((len(name) for name, _, _ in meters), default=0)
+        size = min(28 if is_short else 34, longest)
+        return [
+            draw.meter_line(name, used, rest, size, is_ascii=is_ascii, is_short=is_short)
+            for name, used, rest in meters
         ]
 
     def _name_account(self, account: AccountLimits, window: UsageWindow) -> str:
