@@ -56,7 +56,7 @@ OPERATIONS = (
         "POST",
         f"{_SESSION}/messages",
         sessions.send_chat_message,
-        ("message", "files", "images", "message_id"),
+        ("message", "files", "images", "message_id", "send_at"),
     ),
     Operation(
         "GET",

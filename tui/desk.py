@@ -64,9 +64,18 @@ class Outbox(Protocol):
     """Messages and answers on their way to sessions."""
 
     async def send(
-        self, session_id: str, text: str, images: tuple[str, ...] = (), *, steers: bool = False
+        self,
+        session_id: str,
+        text: str,
+        images: tuple[str, ...] = (),
+        *,
+        steers: bool = False,
+        send_at: float | str | None = None,
     ) -> None:
-        """Send a message, queue it behind the run, or send it into it. Raises `SpinneyError`."""
+        """Send a message, queue it behind the run or until a time, or send it into the run.
+
+        Raises `SpinneyError`.
+        """
 
     async def send_draft(
         self, key: str, text: str, images: tuple[str, ...] = (), *, steers: bool = False

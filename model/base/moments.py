@@ -53,10 +53,10 @@ def check_moment(moment: float, now: float) -> float:
     return max(moment, now)
 
 
-def format_moment(moment: float, now: float) -> str:
-    """Return the local time: `18:00` for the next hours, else with its date, `Mon 3 May 18:00`."""
+def format_moment(moment: float, now: float, *, seconds: bool = False) -> str:
+    """Return the local time: `18:00` today, else with its date, `Mon 3 May 18:00`."""
     then = time.localtime(moment)
-    time_of_day = time.strftime("%H:%M", then)
+    time_of_day = time.strftime("%H:%M:%S" if seconds else "%H:%M", then)
     if then[:3] == time.localtime(now)[:3]:
         return time_of_day
     return f"{time.strftime('%a', then)} {then.tm_mday} {time.strftime('%b', then)} {time_of_day}"

@@ -114,6 +114,7 @@ FORM_ACTIONS: Final = (
         "mode", "update_session", ("mode",), lambda _, form: {"executionMode": form.get("mode")}
     ),
     FormAction("send", "send_queued_messages", (), lambda _, __: {}),
+    FormAction("resume", "resume_session", (), lambda _, __: {}),
     FormAction(
         "queue",
         "remove_queued_message",

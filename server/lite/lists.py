@@ -27,6 +27,7 @@ _STATUS_SIGNS: Final = {
     "needs you": "?",
     "failed": "✗",
     "finished, not read yet": "●",
+    "paused": "‖",
     "running": "◐",
     "idle": "·",
 }
@@ -70,7 +71,7 @@ def status_label(session: Session) -> str:
     """The status of a session in a word or two."""
     if session.status == "waiting":
         return "needs you"
-    if session.status in ("running", "failed"):
+    if session.status in ("running", "failed", "paused"):
         return session.status
     return "finished, not read yet" if session.unread else "idle"
 

@@ -1,10 +1,13 @@
 """The page of a session: newest messages, request, queue, and message box."""
 
 import secrets
+import time
 from typing import Final
 
+from model.base.moments import format_moment
 from model.chat.lookup import session_in
-from model.domain.resources import Session
+from model.domain.pause_texts import describe_pause
+from model.domain.resources import Message, Session
 from server.lite.conversation import Page, Position, make_articles, read_before, read_from
 from server.lite.html import Element, Node, make
 from server.lite.layout import LIMIT, render_page
@@ -72,6 +75,7 @@ def _render(page_request: PageRequest, session: Session, page: Page) -> str:
             id="end",
         ),
         nav(link("Turns and undo", f"{url}/turns")),
+        _pause_forms(page_request, session),
         _stop_form(page_request, session),
         None if is_refreshing else _message_form(page_request, session),
         None if is_refreshing else _mode_form(page_request, session),
@@ -112,6 +116,17 @@ def _stop_form(page_request: PageRequest, session: Session) -> Element | None:
     return page_request.make_form(f"/lite/sessions/{session.id}/stop", button("Stop"))
 
 
+def _pause_forms(page_request: PageRequest, session: Session) -> list[Node]:
+    if session.status != "paused" or session.pause is None or session.archived_at is not None:
+        return []
+    url = f"/lite/sessions/{session.id}"
+    return [
+        make("p", shorten(describe_pause(session.pause, time.time()), 600)),
+        page_request.make_form(f"{url}/resume", button("Continue now", class_="primary")),
+        page_request.make_form(f"{url}/stop", button("End the pause")),
+    ]
+
+
 def _queue_form(page_request: PageRequest, session: Session) -> Node:
     waiting = page_request.state.queued.get(session.id, ())
     if not waiting:
@@ -121,10 +136,11 @@ def _queue_form(page_request: PageRequest, session: Session) -> Node:
     reason = {"running": "waiting for setup", "failed": "waiting because setup failed"}.get(
         hold or "", "waiting"
     )
+    now = time.time()
     rows = [
         make(
             "li",
-            f"{_NOT_READ if message.steered and session.is_active else reason}: ",
+            f"{_describe_wait(message, session, now) or reason}: ",
             f"{shorten(message.text, 160)} ",
             button("Remove", "message_id", message.id),
         )
@@ -135,8 +151,14 @@ def _queue_form(page_request: PageRequest, session: Session) -> Node:
     return page_request.make_form(f"/lite/sessions/{session.id}/queue", make("ul", rows, omitted))
 
 
+def _describe_wait(message: Message, session: Session, now: float) -> str:
+    if message.send_at is not None:
+        return f"to be sent at {format_moment(message.send_at, now)}"
+    return _NOT_READ if message.steered and session.is_active else ""
+
+
 def _send_form(page_request: PageRequest, session: Session) -> Element | None:
-    if session.is_active or not page_request.state.queued.get(session.id):
+    if session.is_unfinished or not page_request.state.queued.get(session.id):
         return None
     text = "Send anyway" if page_request.state.is_held(session) else "Send now"
     return page_request.make_form(f"/lite/sessions/{session.id}/send", button(text))
@@ -155,7 +177,7 @@ def _message_form(page_request: PageRequest, session: Session) -> Element:
             rows=4,
             cols=60,
         ),
-        button("Queue" if session.status == "running" else "Send", class_="primary"),
+        button("Queue" if session.status in ("running", "paused") else "Send", class_="primary"),
         button("Send now", "steer", "1") if session.status == "running" else None,
     )
 

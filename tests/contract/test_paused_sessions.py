@@ -42,7 +42,7 @@ async def test_set_resume_time_takes_texts_and_times_for_a_session_or_an_account
     for neither in ({}, {**about, **account}, {"account": "nobody"}):
         await expect_error(call, "set_resume_time", at="now", **neither)
     await call("set_resume_time", at=1.0, **about)  # in the past: at once
-    await chat.until(session, "waiting")  # the demo's tour, which it goes on with, has a plan
+    await chat.until(session, "idle")
 
 
 async def test_a_message_with_a_time_waits_and_can_be_changed(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from tests.journeys.ledger import MARK
 
 _TITLE = re.compile(r"╭─+ ([^─╮]+?) ─")
-_TABS = re.compile(r" (?:‹ \d+  )?[ ▌][·…◐●✗?] ")
-_OPEN_TAB = re.compile(r"▌[·…◐●✗?] (.*?)(?:  |$)")
+_TABS = re.compile(r" (?:‹ \d+  )?[ ▌][·…◐‖●✗?] ")
+_OPEN_TAB = re.compile(r"▌[·…◐‖●✗?] (.*?)(?:  |$)")
 _TOAST = re.compile(r"“[^”]*”?")
 _CURSOR = re.compile(r"┃ *❯ +(?:\w +)?(\S.*)")
 _QUEUED = re.compile(r"(?:^|│) ?\d+ .* (?:edit  remove|enter edit  del remove)\b")

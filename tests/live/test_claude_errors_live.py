@@ -51,6 +51,8 @@ async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
     assert failed.error_type == error_type
     assert advice in failed.error
     assert (failed.retry_after is not None) == (error_type == "rate_limit_error")
+    limits = {"error 429": "usage_limit", "error 500": "overloaded", "error 529": "overloaded"}
+    assert failed.limit == limits.get(words)
     assert text(await conversation.turn("say: again")) == "again"
 
 
@@ -85,6 +87,7 @@ async def test_no_network_is_reported_with_the_retries(
     failed = only(events, base.TurnFailed)
     assert failed.error_type == "backend_error"
     assert "unreachable" in failed.error
+    assert failed.limit == "network"
 
 
 async def test_a_missing_sign_in_is_reported_with_the_command(

@@ -8,6 +8,7 @@ from model.api import sessions as commands
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.domain.resources import ExecutionMode, ThinkingLevel
+from tui.actions.pauses import end_pause
 from tui.actions.recovery import confirm_deletion
 from tui.actions.scripts import stop_scripts
 from tui.desk import Desk
@@ -136,6 +137,9 @@ async def stop_here(desk: Desk) -> None:
         if state.sessions[place.id].is_active:
             await desk.client.call(commands.stop_generation, session_id=place.id)
             desk.say("Stopped.")
+            return
+        if state.sessions[place.id].pause is not None:
+            await end_pause(desk, state.sessions[place.id])
             return
     elif place is not None and place.kind == "worktree" and place.id in state.worktrees:
         worktree = state.worktrees[place.id]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from model.api.agent_commands import list_agent_commands
 from model.base.errors import SpinneyError
 from model.base.plural import count
-from tui.actions import compose, search, sessions, usage
+from tui.actions import compose, pauses, search, sessions, usage
 from tui.actions.archive import restore
 from tui.actions.shell_command import run_in_worktree
 from tui.composer.slash_commands import Values
@@ -80,8 +80,10 @@ def _resume_choice(desk: Desk, session: "Session") -> Choice:
 
 WITH_ARGUMENT: Final[Mapping[str, Callable[[Desk, str], Coroutine[Any, Any, None]]]] = {
     "agent": sessions.set_agent,
+    "at": pauses.send_at,
     "compact": compact_to,
     "budget": usage.set_session_budget,
+    "continue": pauses.continue_at,
     "mode": sessions.set_mode,
     "model": sessions.set_model,
     "now": compose.send_to_turn,

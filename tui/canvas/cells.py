@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PRIORITY: Final[Mapping[StatusIcon, int]] = {
     StatusIcon.NEEDS_YOU: 0, StatusIcon.RUNNING: 1, StatusIcon.UNREAD: 2, StatusIcon.FAILED: 3,
+    StatusIcon.PAUSED: 4,
 }  # fmt: skip
 """Sort order of status icons; idle sessions come last."""
 

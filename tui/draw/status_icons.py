@@ -21,14 +21,15 @@ class StatusIcon(IntEnum):
     IDLE = 0
     CREATING = 1
     RUNNING = 2
-    UNREAD = 3
-    FAILED = 4
-    NEEDS_YOU = 5
+    PAUSED = 3
+    UNREAD = 4
+    FAILED = 5
+    NEEDS_YOU = 6
 
     @property
     def symbol(self) -> str:
         """The icon, one cell wide; in screen-reader mode a word."""
-        return _TEXTS[self] if screen_reader.is_enabled() else "·…◐●✗?"[self]
+        return _TEXTS[self] if screen_reader.is_enabled() else "·…◐‖●✗?"[self]
 
     @property
     def role(self) -> str:
@@ -36,13 +37,14 @@ class StatusIcon(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-_TEXTS = ("idle", "creating", "running", "finished", "failed", "needs you")
+_TEXTS = ("idle", "creating", "running", "paused", "finished", "failed", "needs you")
 
 LEGEND = (
     (StatusIcon.NEEDS_YOU, "needs you: a plan, a question or a permission"),
     (StatusIcon.FAILED, "failed"),
     (StatusIcon.UNREAD, "finished, unread"),
     (StatusIcon.RUNNING, "running"),
+    (StatusIcon.PAUSED, "paused: it continues by itself, or when you say so"),
     (StatusIcon.IDLE, "idle"),
 )
 
@@ -54,6 +56,8 @@ def session_icon(session: "Session") -> StatusIcon:
             return StatusIcon.NEEDS_YOU
         case "running":
             return StatusIcon.RUNNING
+        case "paused":
+            return StatusIcon.PAUSED
         case "failed":
             return StatusIcon.FAILED
         case _:

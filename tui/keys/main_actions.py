@@ -334,6 +334,19 @@ MAIN_ACTIONS = (
         help="The agent reads it as soon as it can, instead of after the turn. With an empty box, "
         "the selected or next queued message.",
     ),
+    Action(
+        "continue_session",
+        "",
+        "Continue the paused session",
+        help="Now, at a time, or not by itself; also all paused sessions of its account.",
+    ),
+    Action(
+        "send_later",
+        "",
+        "Send the message at a time",
+        help="Asks for the time, such as 18:00 or in 2 h. /at 18:00 MESSAGE does the same.",
+    ),
+    Action("schedule_queued", "", "Change when the queued message is sent"),
     Action("edit_queued", "", "Edit the selected or newest queued message"),
     Action("remove_queued", "", "Remove the selected or newest queued message"),
     Action(

@@ -43,7 +43,9 @@ class Notifier:
                     message = f"needs you: {event.waiting_for}"
                     self._notify(session, message, rings=preferences.waiting_sound != "none")
         for session in _finished_sessions(change):
-            message = "failed" if session.status == "failed" else "has finished"
+            message = {"failed": "failed", "paused": "is paused"}.get(
+                session.status, "has finished"
+            )
             self._notify(session, message, rings=preferences.review_sound != "none")
 
     def _notify(self, session: "Session", message: str, *, rings: bool) -> None:
@@ -99,7 +101,7 @@ def _finished_sessions(change: "Change") -> "Iterator[Session]":
         before, now = change.before.sessions.get(key), change.state.sessions.get(key)
         if before is None or now is None or now.archived_at is not None:
             continue
-        was_active, has_ended = before.is_active, now.status in ("idle", "failed")
+        was_active, has_ended = before.is_active, now.status in ("idle", "failed", "paused")
         was_stopped = now.last_run is not None and now.last_run.status == "cancelled"
         if was_active and has_ended and not was_stopped:
             yield now

@@ -71,12 +71,23 @@ class Outbox:
         )
 
     async def send(
-        self, session_id: str, text: str, images: tuple[str, ...] = (), *, steers: bool = False
+        self,
+        session_id: str,
+        text: str,
+        images: tuple[str, ...] = (),
+        *,
+        steers: bool = False,
+        send_at: float | str | None = None,
     ) -> None:
-        """Send a message, queue it behind the run, or send it into it. Raises `SpinneyError`."""
+        """Send a message, queue it behind the run or until a time, or send it into the run.
+
+        Raises `SpinneyError`.
+        """
         arguments: dict[str, Any] = {"images": list(images)} if images else {}
         if steers:
             arguments["steer"] = True
+        if send_at is not None:
+            arguments["send_at"] = send_at
         await self._client.call(
             commands.send_chat_message,
             session_id=session_id,

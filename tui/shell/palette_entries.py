@@ -99,7 +99,7 @@ def _find_sessions(
 
 def _state_of(session: "Session") -> str:
     reason = waiting_reason(session)
-    state = reason or {"running": "running", "failed": "failed"}.get(session.status, "")
+    state = reason or session.status if session.status in ("running", "failed", "paused") else ""
     return state or format_age(session.updated_at, time.time())
 
 
@@ -112,12 +112,14 @@ def _is_applicable(action_id: str, screen: Selection) -> bool:
         return _has_something_to_stop(screen)
     if action_id in ("resolve_conflicts", "abort_merge"):
         return worktree is not None and _may_have_stopped(action_id, worktree)
-    if action_id in ("take_back", "edit_queued", "remove_queued"):
+    if action_id in ("take_back", "edit_queued", "remove_queued", "schedule_queued"):
         return screen.chat.is_complete and bool(screen.chat.queue.messages)
     if action_id == "send_now":
         return screen.session is not None and screen.session.is_active
     if action_id == "review_plan":
         return screen.session is not None and screen.session.set_aside_plan is not None
+    if action_id == "continue_session":
+        return screen.session is not None and screen.session.pause is not None
     if action_id == "send_queued":
         return screen.chat.is_complete and screen.chat.queue.is_stopped
     if action_id == "recreate_worktree":

@@ -20,7 +20,7 @@ from textual.filter import LineFilter
 from themes.contrast import MIN_TEXT_CONTRAST, contrast_ratio, ensure_contrast
 
 _SYMBOLS: Final = {
-    **dict(zip("·•◦▪…◐◌●○◆✗✓■□", "-*-+.~~*o*x+#o", strict=True)),
+    **dict(zip("·•◦▪…◐◌●○◆✗✓■□‖", "-*-+.~~*o*x+#o=", strict=True)),
     **dict(zip("▸▾▶▼▲◀❯›‹→←↑↓↪⇧", ">v>v^<>><><^v\\+", strict=True)),
     **dict(zip("“”‘’−–—×═", "\"\"''---x=", strict=True)),
 }

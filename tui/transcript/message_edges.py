@@ -13,8 +13,8 @@ from tui.transcript.parts import LayoutInput, RenderContext
 
 _NEXT_STEPS: Final = {
     "authentication_error": "Sign in with the agent's program, then send a message to continue.",
+    "rate_limit_error": "",  # the note above the message box says when it continues
     "backend_unavailable": "Run 'Check which agents are installed' in the command palette.",
-    "rate_limit_error": "Wait a while, then send a message to continue.",
 }
 
 _STOP_NOTICES: Final = {
@@ -109,7 +109,7 @@ def ending_rows(message: Message, context: RenderContext) -> list[Line]:
         rows = wrap_prose(message.error.error, width, context.styles.error)
         rows = [[Segment("  ") if at else sign, *row] for at, row in enumerate(rows)]
         step = _NEXT_STEPS.get(message.error.error_type, "Send a message to continue.")
-        if not any(notice in message.error.error for notice in _NEXT_STEP_PHRASES):
+        if step and not any(notice in message.error.error for notice in _NEXT_STEP_PHRASES):
             steps = wrap_prose(step, width, context.palette.muted)
             rows += [[Segment("  "), *row] for row in steps]
         return rows

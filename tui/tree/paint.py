@@ -47,6 +47,7 @@ _COLORS: Mapping[str, tuple[str, str]] = {
     StatusIcon.IDLE.role: ("text_muted", ""),
     StatusIcon.CREATING.role: ("text_muted", ""),
     StatusIcon.RUNNING.role: ("accent", ""),
+    StatusIcon.PAUSED.role: ("text_muted", ""),
     StatusIcon.UNREAD.role: ("info", ""),
     StatusIcon.FAILED.role: ("error", ""),
     StatusIcon.NEEDS_YOU.role: ("warning", "bold"),

@@ -199,6 +199,10 @@ def _activity_parts(session: "Session", state: "State", clock: Clock) -> Iterato
             yield f" {activity.verb}", "activity"
             if is_long:
                 yield f" {format_duration(seconds)}", "elapsed"
+    elif session.pause is not None and session.pause.until is not None:
+        from model.base.moments import format_moment
+
+        yield f" {format_moment(session.pause.until, clock.now)}", "age"
     elif session.message_count:
         yield f" {format_age(session.updated_at, clock.now)}", "age"
 

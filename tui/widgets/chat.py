@@ -4,6 +4,7 @@ Only the next step is in the first frame: importing what the other panes need wo
 transcript is created when the first conversation opens.
 """
 
+import time
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -88,6 +89,7 @@ class Chat(ChatDrafts):
         """Whether all panes are mounted."""
         self._is_shown = False
         self._setup_hold: str | None = None
+        self._is_paused = False
         """Why the first message of the open session waits for its worktree."""
         self.first_position: tuple[str, str, int] | None = None
         """Session, message and row at which the last run ended."""
@@ -215,7 +217,10 @@ class Chat(ChatDrafts):
         self.tabs.follow(sessions, self.session_id)
         waiting = state.queued.get(session.id, ()) if session is not None else ()
         self._setup_hold = find_setup_hold(state, session)
+        self._is_paused = session is not None and session.status == "paused"
         offer = "send anyway" if self._setup_hold else "send now"
+        if session is not None and session.status == "paused":
+            offer = "continue now"
         can_steer = session is not None and (
             session.status == "running" or session.waiting_for == "permission"
         )
@@ -232,7 +237,7 @@ class Chat(ChatDrafts):
             request = aside if not session.is_active else None
         self._show_request(session.id, request)
         hold = self._setup_hold if self.queue.messages else None
-        note = render_note(session, worktree, hold, key_of("show_scripts"))
+        note = render_note(session, worktree, hold, key_of("show_scripts"), time.time())
         self.recap.set_class(not note, "hidden")
         if str(note) != str(self.recap.content):  # an update lays the whole screen out
             self.recap.update(note)
@@ -321,7 +326,9 @@ class Chat(ChatDrafts):
     def on_composer_empty_submitted(self, event: "Composer.EmptySubmitted") -> None:
         """Send queued messages on enter in an empty box, if no agent is running."""
         event.stop()
-        if self.queue.is_stopped and self._setup_hold == "running":
+        if self._is_paused:
+            self.call_later(self.screen.run_action, "do('continue_session')")
+        elif self.queue.is_stopped and self._setup_hold == "running":
             self.notify(WAITING_FOR_SETUP, markup=False)
         elif self.queue.is_stopped:
             self.call_later(self.screen.run_action, "do('send_queued')")

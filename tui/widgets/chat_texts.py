@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from model.base.text import clean_line
+from model.domain.pause_texts import describe_pause
 
 if TYPE_CHECKING:
     from model.domain.resources import Request, Session, Worktree
@@ -33,9 +34,16 @@ def held_notice(request: "Request | None") -> str:
 
 
 def render_note(
-    session: "Session", worktree: "Worktree | None", hold: str | None, scripts_key: str
+    session: "Session",
+    worktree: "Worktree | None",
+    hold: str | None,
+    scripts_key: str,
+    now: float,
 ) -> Content:
-    """The note above the message box; `hold` is why a queued message waits for the setup."""
+    """The note above the message box; `hold` is why a queued message waits for the setup.
+
+    `now` is in seconds since 1970.
+    """
     if worktree is not None and worktree.status == "missing":
         missing = f"The directory is missing: {clean_line(worktree.path)}. "
         if worktree.session_type == "base":
@@ -47,6 +55,9 @@ def render_note(
         return Content.assemble((failed, "$error"), f"{scripts_key} shows its output.")
     if hold == "running":
         return Content(f"Your message is sent after the setup; {scripts_key} shows its output.")
+    if session.status == "paused" and session.pause is not None:
+        described = clean_line(describe_pause(session.pause, now))
+        return Content.assemble(("Paused: ", "$warning"), described)
     return Content(f"While you were away: {session.recap}" if session.recap else "")
 
 
@@ -70,6 +81,8 @@ def placeholder(
             return (
                 f"Queue a message, or {steer_key}: send it now" if steer_key else "Queue a message…"
             )
+        case "paused", _:
+            return "Enter chooses when it continues, or queue a message…"
         case "waiting", "plan":
             return _REVIEW_PLAN
         case "waiting", "question":

@@ -1,5 +1,6 @@
 """The queued messages of a session, in order; each can be edited or removed."""
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -11,6 +12,7 @@ from textual.message import Message as TextualMessage
 from textual.style import Style
 from textual.widget import Widget
 
+from model.base.moments import format_moment
 from model.base.text import clean_line
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class Queue(Widget, can_focus=True):
         Binding("up", "choose(-1)", show=False),
         Binding("down", "choose(1)", show=False),
         Binding("enter,e", "screen.do('edit_queued')", show=False, id="edit_queued"),
+        Binding("t", "screen.do('schedule_queued')", show=False, id="schedule_queued"),
         Binding("delete,backspace", "screen.do('remove_queued')", show=False, id="remove_queued"),
         Binding("escape", "leave", show=False),
     ]
@@ -152,7 +155,9 @@ class Queue(Widget, can_focus=True):
     def _row(self, index: int, message: "Message", more: int) -> Content:
         width = self.content_size.width
         is_chosen = self.has_focus and index == self._index
-        edit, remove = ("enter edit", "del remove") if is_chosen else ("edit", "remove")
+        edit, when, remove = (
+            ("enter edit", "t time", "del remove") if is_chosen else ("edit", "time", "remove")
+        )
         send_label = f"{self._send_label}  " if self._send_label and index == 0 else ""
         steers = self._can_steer and not message.steered
         right = Content.assemble(
@@ -161,20 +166,28 @@ class Queue(Widget, can_focus=True):
             (f"+{more} more  " if more else "", "$text-muted"),
             self._link(message, edit, "edit_queued"),
             "  ",
+            self._link(message, when, "schedule_queued"),
+            "  ",
             self._link(message, remove, "remove_queued"),
         )
         # A message may be a megabyte, but one row only shows its beginning.
         text = clean_line(message.text[:400]) or "[image]"
-        when = "next  " if index == 0 else ""
-        if message.steered and self._can_steer:
-            when = "sent, not read yet  "
         left = Content.assemble(
             (f"{index + 1} ", "$accent"),
-            (when, "$accent"),
+            (self._order_of(index, message), "$accent"),
             (text, "" if is_chosen else "$text-muted"),
         ).truncate(max(0, width - right.cell_length - 2), ellipsis=True, pad=True)
         line = Content.assemble(left, "  ", right)
         return line.stylize_before("on $panel") if is_chosen else line
+
+    def _order_of(self, index: int, message: "Message") -> str:
+        """When the message is sent, as far as that is worth a word."""
+        if message.steered and self._can_steer:
+            return "sent, not read yet  "
+        if message.send_at is not None:
+            return f"{format_moment(message.send_at, time.time())}  "
+        is_next = all(one.send_at is not None for one in self.messages[:index])
+        return "next  " if is_next else ""
 
     def _link(self, message: "Message", label: str, action: str) -> Content:
         return Content.styled(label, "$text-muted").stylize(

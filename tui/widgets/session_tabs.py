@@ -19,6 +19,7 @@ ROLE_COLORS = {
     StatusIcon.IDLE: "$text-muted",
     StatusIcon.CREATING: "$text-muted",
     StatusIcon.RUNNING: "$accent",
+    StatusIcon.PAUSED: "$text-muted",
     StatusIcon.UNREAD: "$info",
     StatusIcon.FAILED: "$error",
     StatusIcon.NEEDS_YOU: "bold $warning",

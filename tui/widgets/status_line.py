@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.timer import Timer
 
 from model.base.amounts import format_cost, format_number
+from model.base.moments import format_moment
 from model.base.text import clean_line
 from tui.draw.status_icons import waiting_reason
 from tui.terminal import screen_reader
@@ -161,6 +162,8 @@ class StatusLine(Line):
                 )
             case _ if self._is_reviewed:
                 return Content.styled(f"{before}plan waits for you", "bold $warning")
+            case "paused":
+                return Content.styled(f"{before}{_describe_pause(session)}", "$text-muted")
             case "failed":
                 return Content.styled(f"failed{after}", "bold $error")
             case _ if self._queued and self._hold == "running":
@@ -176,6 +179,11 @@ class StatusLine(Line):
                 if session.set_aside_plan is not None:
                     detail = "plan set aside, /approve reviews it"
                 return Content.styled(f"{detail}{after}", "$text-muted")
+
+
+def _describe_pause(session: "Session") -> str:
+    until = session.pause.until if session.pause is not None else None
+    return "paused" if until is None else f"paused until {format_moment(until, time.time())}"
 
 
 def _fit(details: dict[str, str], available: int) -> list[str]:

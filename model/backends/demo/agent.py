@@ -138,6 +138,8 @@ class DemoAgent:
                 await self._execute(name, argument)
         elif any(split_first_word(item)[0] in self._directives for item in items):
             await self._take_steps(items)  # a plan that an earlier process proposed
+        elif text.startswith(texts.CONTINUES):
+            await self._say(texts.CONTINUED)
         else:
             await self._tour()
 

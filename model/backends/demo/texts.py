@@ -28,6 +28,11 @@ Anything else gets a short tour of Spinney. A message that you send into a runni
 after the step in progress.
 """
 
+CONTINUES = "Continue. "
+"""How the prompt begins that lets a paused turn continue."""
+
+CONTINUED = "That is over, so I continue where I was interrupted. "
+
 PLAN_REFUSAL = "Plan mode changes nothing. Approve a plan, or change the mode, and try again."
 
 TOUR_FILE = "spinney-tour.md"

@@ -39,6 +39,8 @@ const ACTIONS = [
   { id: "toggle_tree", guests: "get_session", keys: "f2,ctrl+b", do: toggleTree },
   { id: "write", guests: "send_chat_message", keys: "alt+w", title: "Go to the message box", needs: "session", do: () => document.querySelector("textarea")?.focus() },
   { id: "rename_session", keys: "f4", needs: "session", do: renameSession },
+  { id: "send_later", needs: "session", do: sendLater },
+  { id: "continue_session", needs: "session", do: (app, { session }) => import("./session/pause.js").then((module) => module.chooseContinuation(app, session?.id ?? "")) },
   { id: "undo_turn", needs: "session", do: (app, { session }) => runOnTurn(app, session, "undo") },
   { id: "redo_turn", needs: "session", do: (app, { session }) => runOnTurn(app, session, "redo") },
   { id: "fork_session", needs: "session", do: (app, { session }) => import("./session/turn_actions.js").then((module) => module.forkSession(app, session?.id ?? "")) },
@@ -129,6 +131,13 @@ function cycleMode(app, { session }) {
   const modes = MODES.filter(mayUse);
   const mode = modes[(modes.indexOf(session?.execution_mode) + 1) % modes.length];
   return app.run("update_session", { sessionId: session?.id, executionMode: mode });
+}
+
+/** Ask when the message in the box is to be sent. @param {App} app */
+function sendLater(app) {
+  const box = document.querySelector(".composer");
+  if (box) box.dispatchEvent(new Event("sendlater"));
+  else app.toast("Open the session first.");
 }
 
 /** @param {App} app @param {Context} context */

@@ -21,6 +21,8 @@ export const TITLES = {
   search: "Search all messages",
   toggle_tree: "Show or hide projects",
   rename_session: "Rename the session",
+  send_later: "Send the message at a time",
+  continue_session: "Continue the paused session",
   undo_turn: "Undo the last turn",
   redo_turn: "Take back the last undo of a turn",
   fork_session: "Fork the session",

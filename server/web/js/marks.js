@@ -8,16 +8,17 @@ import { hashFor } from "./router.js";
 
 /**
  * @typedef {import("./state.js").Resource} Resource
- * @typedef {"needs-you" | "failed" | "unread" | "running" | "creating" | "idle"} Mark
+ * @typedef {"needs-you" | "failed" | "unread" | "paused" | "running" | "creating" | "idle"} Mark
  */
 
 /** In order of urgency. @type {Mark[]} */
-const ORDER = ["needs-you", "failed", "unread", "running", "creating", "idle"];
+const ORDER = ["needs-you", "failed", "unread", "paused", "running", "creating", "idle"];
 /** @type {Record<Mark, [string, string]>} */
 export const MARKS = {
   "needs-you": ["?", "needs you"],
   failed: ["✗", "failed"],
   unread: ["●", "finished, not read yet"],
+  paused: ["‖", "paused"],
   running: ["◐", "running"],
   creating: ["…", "being created"],
   idle: ["·", "idle"],
@@ -26,7 +27,7 @@ export const MARKS = {
 /** @param {Resource} session @returns {Mark} */
 export function markOf(session) {
   if (session.status === "waiting") return "needs-you";
-  if (session.status === "running" || session.status === "failed") return session.status;
+  if (["running", "failed", "paused"].includes(session.status)) return session.status;
   return session.unread ? "unread" : "idle";
 }
 

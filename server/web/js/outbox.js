@@ -15,6 +15,7 @@ import { prependToDraft } from "./drafts.js";
  * @property {number} at when it was written, in ms
  * @property {boolean} tried whether it may already have been received
  * @property {boolean} [steers] whether it is to be read during the turn that was running
+ * @property {number | "reset"} [sendAt] when Spinney sends it, in seconds since 1970
  */
 
 const KEY = "spinney-outbox";
@@ -41,9 +42,9 @@ export class Outbox {
     return this.#load().filter((outgoing) => outgoing.sessionId === sessionId);
   }
 
-  /** Send a message now, or as soon as there is a connection. @param {string} sessionId @param {string} message @param {import("./drafts.js").Paths} [paths] @param {boolean} [steers] */
-  add(sessionId, message, { images, files } = { images: [], files: [] }, steers = false) {
-    const outgoing = { id: newId(), sessionId, message, images, files, at: Date.now(), tried: false, steers };
+  /** Send a message now, or as soon as there is a connection. @param {string} sessionId @param {string} message @param {import("./drafts.js").Paths} [paths] @param {{ steers?: boolean, sendAt?: number | "reset" }} [options] */
+  add(sessionId, message, { images, files } = { images: [], files: [] }, { steers = false, sendAt } = {}) {
+    const outgoing = { id: newId(), sessionId, message, images, files, at: Date.now(), tried: false, steers, sendAt };
     this.#save([...this.#load(), outgoing]);
     this.#notify();
     this.#sendAll();
@@ -85,8 +86,8 @@ export class Outbox {
   async #send(outgoing) {
     this.#save(this.#load().map((other) => (other.id === outgoing.id ? { ...other, tried: true } : other)));
     this.#notify(); // a message that is being sent cannot be changed or removed
-    const { id, sessionId, message, images, files } = outgoing;
-    const attached = { ...(images.length ? { images } : {}), ...(files.length ? { files } : {}) };
+    const { id, sessionId, message, images, files, sendAt } = outgoing;
+    const attached = { ...(images.length ? { images } : {}), ...(files.length ? { files } : {}), ...(sendAt ? { sendAt } : {}) };
     const steer = outgoing.steers && Date.now() - outgoing.at < STEERING_TIME;
     try {
       await this.app.connection.call("send_chat_message", { sessionId, message, messageId: id, ...attached, ...(steer ? { steer } : {}) });

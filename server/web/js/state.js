@@ -105,7 +105,7 @@ export class State {
 
   /** Sessions that have ended their turn, unread ones first, then the latest. @param {number} limit */
   recent(limit) {
-    const isOver = (/** @type {Resource} */ s) => s.message_count > 0 && (s.status === "idle" || s.status === "failed") && !this.#isArchived(s);
+    const isOver = (/** @type {Resource} */ s) => s.message_count > 0 && ["idle", "failed", "paused"].includes(s.status) && !this.#isArchived(s);
     const all = [...this.sessions.values()].filter(isOver);
     return all.sort((a, b) => Number(b.unread) - Number(a.unread) || (b.updated_at ?? 0) - (a.updated_at ?? 0)).slice(0, limit);
   }

@@ -71,7 +71,7 @@ function foldButton(item, { isCollapsed, toggle }) {
 
 /** What a session waits for or does, or its age; the state of a worktree that is not ready. @param {App} app @param {Resource} item @param {Resource | undefined} session */
 function statusText(app, item, session) {
-  if (item.status && !["ready", "idle", "running", "waiting", "failed"].includes(item.status)) return item.status;
+  if (item.status && !["ready", "idle", "running", "waiting", "failed", "paused"].includes(item.status)) return item.status;
   if (!session) return "";
   if (session.waiting_for) return session.waiting_for;
   if (session.status === "running") {

@@ -123,6 +123,8 @@ def _demo_words(text: str) -> str:
             lines = ["recall"]
         case "slow":
             lines = ["stream 600 10"]
+        case "error" if rest == "429":
+            lines = ["fail rate_limit 600"]
         case "error":
             lines = ["fail auth"]
         case _:

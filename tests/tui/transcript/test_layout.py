@@ -243,11 +243,11 @@ def test_files_pictures_and_blocks_of_newer_versions_are_named() -> None:
 
 
 def test_an_error_says_what_happened_and_what_to_do() -> None:
-    error = MessageError(error="The limit was reached.", error_type="rate_limit_error")
+    error = MessageError(error="The key was refused.", error_type="authentication_error")
     shown = message_rows(agent("m", TextBlock(text="Half"), error=error))
     assert shown[-3:] == [
-        "   ✗ The limit was reached.",
-        "     Wait a while, then send a message to continue.",
+        "   ✗ The key was refused.",
+        "     Sign in with the agent's program, then send a message to continue.",
         "",
     ]
 

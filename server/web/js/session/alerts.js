@@ -65,14 +65,17 @@ function alertKind(before, now) {
   const { request, status } = statusOf(now);
   if (request && request !== before.request) return "waiting";
   const wasActive = before.status === "running" || before.status === "waiting";
-  const hasEnded = status === "idle" || status === "failed";
+  const hasEnded = ["idle", "failed", "paused"].includes(status);
   return wasActive && hasEnded && now.last_run?.status !== "cancelled" ? "review" : null;
 }
+
+/** @type {Record<string, string>} */
+const ENDINGS = { failed: "failed", paused: "is paused" };
 
 /** @param {import("../app.js").App} app @param {Resource} session @param {Kind} kind */
 async function sendAlert(app, session, kind) {
   const address = hashFor("session", session.id);
-  const text = kind === "waiting" ? requestLabel(session) : session.status === "failed" ? "failed" : "has finished";
+  const text = kind === "waiting" ? requestLabel(session) : ENDINGS[session.status] ?? "has finished";
   const isSeen = document.hasFocus() && app.route.view === "session" && app.route.id === session.id;
   if (document.hidden) app.titleMark = kind === "waiting" ? "? " : "✓ ";
   else if (!isSeen) showAlertToast(app, session, text);

@@ -8,6 +8,7 @@ import { Attachments } from "./attachments.js";
 import { unescapeCommand, isSlashCommand, runSlashCommand } from "./slash_commands.js";
 import { settings } from "./settings.js";
 import { replyHint } from "./reply_hint.js";
+import { chooseSendTime } from "./pause.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -18,6 +19,8 @@ const SAVE_DELAY = 300; // ms after the last key, as saving a long draft is slow
 const LONG_TEXT = 20_000; // characters, from which the box has its maximum height without being measured
 const ONE_LINE = 12; // characters that fit between the buttons of a phone
 const NO_PATHS = { images: [], files: [] };
+/** An event of the message box: ask when its message is to be sent. */
+const SEND_LATER = "sendlater";
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
 /** @param {App} app @param {string} sessionId @param {() => unknown} onSend called when a message is sent */
@@ -48,13 +51,18 @@ class Composer {
     this.stopButton = button([icon("stop"), make("span.words", "Stop")], () => this.#stop(), ".stop", { hidden: true, "aria-label": "Stop", title: "Stop (Escape)" });
     this.sendLabel = make("span.words", "Send");
     this.sendButton = make("button.primary.send", icon("send"), this.sendLabel, { "aria-label": "Send" });
-    this.steerButton = button("Send now", () => this.#submit(true), ".steer", { hidden: true, title: "The agent reads it during this turn (Ctrl+Enter)" });
+    this.steerButton = button("Send now", () => this.#submit({ steers: true }), ".steer", { hidden: true, title: "The agent reads it during this turn (Ctrl+Enter)" });
     const box = make("div.composer-box", this.attachments.button, this.settings.chip, this.text, this.settings.element, this.stopButton, this.steerButton, this.sendButton);
     this.element = make("form.composer", this.replyHint.element, this.attachments.element, this.uploadHint, box);
     this.element.onsubmit = (event) => {
       event.preventDefault();
       this.#submit();
     };
+    this.sendButton.oncontextmenu = (event) => {
+      event.preventDefault();
+      this.#sendLater();
+    };
+    this.element.addEventListener(SEND_LATER, () => this.#sendLater());
     this.element.onmousedown = (event) => this.#focusBox(event);
     this.text.onfocus = () => this.#loadCompletion();
     this.text.oninput = () => {
@@ -193,8 +201,18 @@ class Composer {
     this.#handleInput();
   }
 
-  /** @param {boolean} [steers] whether it is to be read during the running turn */
-  #submit(steers = false) {
+  /** Ask for a time, and send the message then. */
+  async #sendLater() {
+    if (!this.text.value.trim() && this.attachments.isEmpty) this.app.toast("Write a message first.");
+    else {
+      const sendAt = await chooseSendTime(this.app.state.sessions.get(this.id));
+      if (sendAt !== null) this.#submit({ sendAt });
+    }
+    this.text.focus();
+  }
+
+  /** @param {{ steers?: boolean, sendAt?: number | "reset" }} [options] `steers`: whether it is to be read during the running turn; `sendAt`: when it is sent, in seconds since 1970 */
+  #submit({ steers = false, sendAt } = {}) {
     const message = this.text.value.trim();
     if (!message && this.attachments.isEmpty) {
       this.text.focus();
@@ -216,9 +234,9 @@ class Composer {
     }
     // Cleared immediately, so that a second press sends nothing; the outbox returns refused messages.
     const { paths } = this.attachments;
-    if (this.replyHint.deny(message, () => this.#clear(paths))) return;
+    if (!sendAt && this.replyHint.deny(message, () => this.#clear(paths))) return;
     this.#clear();
-    this.app.outbox.add(this.id, unescapeCommand(message), paths, steers);
+    this.app.outbox.add(this.id, unescapeCommand(message), paths, { steers, sendAt });
     this.onSend();
   }
 
@@ -246,7 +264,7 @@ class Composer {
     const isTouch = matchMedia("(pointer: coarse)").matches;
     if (event.key === "Enter" && !event.shiftKey && (!isTouch || event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      this.#submit(!isTouch && event.ctrlKey && !this.steerButton.hidden);
+      this.#submit({ steers: !isTouch && event.ctrlKey && !this.steerButton.hidden });
     }
   }
 }

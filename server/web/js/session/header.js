@@ -8,6 +8,7 @@ import { formatDuration } from "../format.js";
 import { icon } from "../icons.js";
 import { changeCounts, markElement, markOf } from "../marks.js";
 import { hashFor } from "../router.js";
+import { formatWhen } from "./pause.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -65,7 +66,8 @@ export class SessionHeader {
       return `running ${formatDuration((Date.now() - (this.startedAt() || this.#runsSince)) / 1000)}${verb ? ` · ${verb}` : ""}`;
     }
     const place = NARROW.matches && `${project?.name ?? ""} ▸ ${worktree?.name ?? ""}`; // else it is in the bar below
-    return [STATES[session?.waiting_for], place].filter(Boolean).join(" · ");
+    const paused = session?.pause && (session.pause.until === null ? "paused" : `paused until ${formatWhen(session.pause.until)}`);
+    return [STATES[session?.waiting_for], session?.status === "paused" && paused, place].filter(Boolean).join(" · ");
   }
 
   /** @param {Resource} session */

@@ -8,6 +8,7 @@ import { button, make } from "../dom.js";
 import { guest } from "../guest.js";
 import { icon } from "../icons.js";
 import { listActions, performAction } from "../perform.js";
+import { pauseCard } from "./pause.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -17,6 +18,7 @@ import { listActions, performAction } from "../perform.js";
 /** The icons of the menu's actions. @type {Record<string, string>} */
 const MENU_ACTIONS = {
   next_waiting: "question",
+  send_later: "send",
   new_session: "plus",
   rename_session: "edit",
   share_session: "external",
@@ -60,7 +62,7 @@ export function scrollButtons(goToFirst, goToEnd) {
 export const setAsidePlan = (session) => (session.status === "running" ? null : (session.set_aside_plan ?? null));
 
 /**
- * Elements after the last message: changes, recap, request, and archive notice.
+ * Elements after the last message: changes, recap, pause, request, and archive notice.
  * @param {App} app @param {Resource} session
  * @param {boolean} isUnanswered whether it was stopped before the agent answered
  * @param {import("./turns.js").LastChanges | null} end what the newest turn changed
@@ -72,6 +74,7 @@ export function endElements(app, session, isUnanswered, end) {
     worktree && end && !guest() && changeCard(app, worktree, end.changes, end.turn),
     isUnanswered && make("p.notice", "Stopped by you before the agent answered."),
     session.recap && make("section.recap", make("h3", "While you were away"), make("p", session.recap)),
+    session.status === "paused" && session.pause && !session.archived_at && pauseCard(app, session),
     requestCard(app, { ...session, request: session.request ?? setAsidePlan(session) }, { hasBox: true }),
     session.archived_at && make("p.hint", "This session is archived. ", !guest() && restore),
   ].filter((element) => element instanceof Node);

@@ -4,6 +4,8 @@
 import { button, make, syncKeyed } from "../dom.js";
 import { may } from "../guest.js";
 import { icon } from "../icons.js";
+import { choose } from "../dialogs.js";
+import { chooseSendTime, formatWhen } from "./pause.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource
@@ -28,13 +30,22 @@ export function queueList(app, sessionId, change) {
     const sendButton = action && button(action, () => sendNow(), ".quiet");
     const steers = !message.steered && app.state.sessions.get(sessionId)?.status === "running";
     const steer = steers ? [button("Send now", () => app.run("steer_queued_message", args), ".quiet", { title: "The agent reads it during this turn" })] : [];
+    const time = message.steered || !may("set_send_time") ? [] : [button("Time", () => setTime(message), ".quiet", { title: "Change when it is sent" })];
     if (!may("remove_queued_message")) return row([label], [...texts, ...files].join(" "));
-    return row([label, sendButton], [...texts, ...images, ...files].join(" "), ...steer, edit, remove(() => app.run("remove_queued_message", args)));
+    return row([label, sendButton], [...texts, ...images, ...files].join(" "), ...steer, ...time, edit, remove(() => app.run("remove_queued_message", args)));
   };
   /** Stop the run and send the first queued message. */
   const sendNow = async () => {
     const isIdle = app.state.sessions.get(sessionId)?.status !== "running" || (await app.run("stop_generation", { sessionId })) !== undefined;
     if (isIdle) await app.run("send_queued_messages", { sessionId });
+  };
+  /** Change when a message is sent. @param {Resource} message */
+  const setTime = async (message) => {
+    const args = { sessionId, messageId: message.id };
+    const isTimed = Boolean(message.send_at) && (await choose("Send the message", [["When it is its turn", true], ["At another time…", false]]));
+    if (isTimed === null) return;
+    const at = isTimed ? null : await chooseSendTime(app.state.sessions.get(sessionId));
+    if (isTimed || at !== null) await app.run("set_send_time", { ...args, at });
   };
   /** @param {OutgoingMessage} message @param {string} label */
   const outgoingRow = (message, label) => {
@@ -82,6 +93,8 @@ function sendingStatus(state, sessionId, message, isFirst) {
   if (hold === "running") return { text: "Waiting for setup", action: isFirst ? "Send anyway" : "" };
   if (hold === "failed") return { text: "Setup failed", action: isFirst ? "Send anyway" : "" };
   if (session?.status === "running" && message.steered) return { text: "Sent; the agent has not read it yet", action: "" };
+  if (message.send_at) return { text: `To be sent at ${formatWhen(message.send_at)}`, action: "" };
+  if (session?.status === "paused") return { text: "Queued until the session continues", action: isFirst ? "Continue now" : "" };
   if (session?.status === "running") return { text: "Queued until this answer is complete", action: isFirst ? "Stop and send now" : "" };
   if (session?.status === "waiting") return { text: "Queued until you respond", action: "" };
   return { text: "Queued until your next message", action: isFirst ? "Send now" : "" };

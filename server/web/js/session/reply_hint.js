@@ -34,7 +34,7 @@ export function replyHint(app, sessionId) {
       const kind = KINDS[current.waiting_for];
       element.hidden = !kind;
       element.textContent = kind?.text ?? "";
-      return kind?.send ?? (current.status === "running" ? "Queue" : "Send");
+      return kind?.send ?? (["running", "paused"].includes(current.status) ? "Queue" : "Send");
     },
     /**
      * Deny the open permission request with a reason. Returns `false` if there is none that the user can have meant,

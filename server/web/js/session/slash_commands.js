@@ -8,6 +8,7 @@ export const SLASH_COMMANDS = {
   agent: "choose_agent",
   archive: "archive_worktree",
   clear: "begin_afresh",
+  continue: "continue_session",
   fork: "fork_session",
   help: "help",
   mode: "cycle_mode",

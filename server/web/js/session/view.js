@@ -312,7 +312,7 @@ class SessionView {
     const isUnanswered = isStopped && newest?.role === "user";
     const end = session.status === "running" ? null : this.turns.lastChanges();
     const { worktree } = this.app.state.parentsOf(session);
-    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.archived_at, isUnanswered, end, end && nextStepOf(worktree)]);
+    const signature = JSON.stringify([session.request?.id ?? setAsidePlan(session)?.id, session.waiting_for, session.recap, session.status === "paused" && session.pause, session.archived_at, isUnanswered, end, end && nextStepOf(worktree)]);
     if (this.endElement.dataset.signature === signature) return;
     this.endElement.dataset.signature = signature;
     this.endElement.replaceChildren(...endElements(this.app, session, isUnanswered, end));
