@@ -211,3 +211,27 @@ def test_what_was_saved_is_read_without_a_running_spinney(tmp_path: Path) -> Non
         assert (ran.returncode, "what was saved last" in ran.stderr) == (0, True)
         assert "hello" in ran.stdout
     assert spinney(program, "send", "kept", "hello").returncode == 3
+
+
+def test_a_session_is_shared_and_the_access_ended(served: Program) -> None:
+    started = start(served, "shared", "/demo say hello")
+    shown = succeed(served, "share", "shared", "--role", "approver", "--for", "2h", "--name", "Ann")
+    assert "#guest=sgl_" in shown and "█" in shown and "this machine only" in shown
+    made = json.loads(
+        succeed(served, "share", "--devices", "3", "--json", at=started["worktree"]["path"])
+    )
+    assert (made["link"]["session_id"], made["link"]["max_devices"]) == (
+        started["session"]["id"],
+        3,
+    )
+    project = json.loads(succeed(served, "share", "--project", "elsewhere", "--json"))
+    assert project["link"]["scope_name"] == "elsewhere"
+    listed = succeed(served, "guests")
+    assert "Ann  approver of" in listed and "0 of 1 device, not used yet" in listed
+    assert "sgl_" not in listed
+    assert succeed(served, "guests", "--log") == "Nothing was done yet.\n"
+    assert succeed(served, "guests", "--revoke", "Ann") == "Ended the access of 'Ann'.\n"
+    assert "Ann" not in succeed(served, "guests")
+    assert spinney(served, "guests", "--revoke", "Ann").returncode == 4
+    ambiguous = spinney(served, "guests", "--revoke", "Guest")
+    assert ambiguous.returncode == 2 and made["link"]["id"][:8] in ambiguous.stderr

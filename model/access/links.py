@@ -30,8 +30,8 @@ _ENDED: Final = (
     "This guest access has ended: it was revoked, or its time is over. Ask for a new link."
 )
 _UNUSABLE: Final = (
-    "This guest link cannot be opened: it was opened on as many devices as it is for, it was"
-    " revoked, or its time is over. Ask for a new one."
+    "This guest link was opened on as many devices as it is for, was revoked, or its time is over."
+    " Ask for a new one."
 )
 
 

@@ -44,12 +44,12 @@ HIDDEN_FIELDS: Final[Mapping[type[Resource], frozenset[str]]] = {
         "path", "order", "parent_id", "avatar_path", "enabled_mcp_servers", "known_mcp_servers",
         "custom_system_prompt", "default_provider", "default_backend", "worktrees_dir",
         "tracker_api_key", "tracker_team_id", "landing_method", "budget_usd", "trusted_scripts",
-        "allowed_secrets",
+        "allowed_secrets", "branch_template",
     }),
     Worktree: frozenset({
         "last_opened_at", "port", "started_from", "renaming_to", "restored_from", "dismissed_pr",
         "running_scripts", "adopted", "keeps_branch", "named_by_user", "archive_when_idle",
-        "conflicts_with", "conflicts_with_base",
+        "conflicts_with", "conflicts_with_base", "branch_pattern", "copied_files",
     }),
     Session: frozenset({
         "unread", "named_by_user", "resume_token", "turn_mark", "fork_at", "memories", "prompt",

@@ -137,3 +137,23 @@ examples:
 Committed changes, uncommitted ones and new files, compared with where the branch left its base. On
 a terminal it is shown with colors in the pager of git; otherwise it is a patch for `git apply`.
 """
+
+SHARE = f"""\
+examples:
+  spinney share parser --role approver --for 8h --name Ann
+  spinney share --project alpha --devices 3
+  spinney share parser --json | jq -r .url
+
+The link is printed only now: Spinney keeps a hash. A viewer reads; an approver also answers
+permissions, questions and plans; a driver also sends messages. With --json: NewGuestLink.
+
+{_IDS}"""
+
+GUESTS = """\
+examples:
+  spinney guests
+  spinney guests --log
+  spinney guests --revoke Ann
+
+With --json: [GuestLink], or with --log [GuestAction].
+"""

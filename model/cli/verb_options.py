@@ -203,6 +203,44 @@ def _add_diff(diff: Parser) -> None:
     diff.add_argument("--no-pager", action="store_true", help="print it at once")
 
 
+def _add_share(share: Parser) -> None:
+    _add_session(share)
+    share.add_argument("--project", metavar="PROJECT", help="share all sessions of a project")
+    share.add_argument(
+        "--role",
+        choices=("viewer", "approver", "driver"),
+        default="viewer",
+        help="what the guest may do (default: viewer)",
+    )
+    share.add_argument(
+        "--for",
+        dest="time",
+        type=seconds,
+        default=24 * 3600.0,
+        metavar="TIME",
+        help="how long it can be used (90m, 2h; default: 24h)",
+    )
+    share.add_argument("--name", metavar="NAME", help="whom it is for")
+    share.add_argument(
+        "--devices", type=count, default=1, metavar="N", help="on how many it can be opened"
+    )
+    share.add_argument(
+        "--mode",
+        choices=("plan", "build", "yolo"),
+        default="build",
+        help="the highest mode that the guest can set or approve (default: build)",
+    )
+    share.add_argument("--no-qr", action="store_true", help="print no QR code")
+    _add_json(share)
+
+
+def _add_guests(guests: Parser) -> None:
+    what = guests.add_mutually_exclusive_group()
+    what.add_argument("--revoke", metavar="LINK", help="end one, by its id or name")
+    what.add_argument("--log", action="store_true", help="what guests did, newest first")
+    _add_json(guests)
+
+
 VERBS = (
     CommandLine("ls", "list projects, worktrees and sessions", _add_ls, notes.LS),
     CommandLine("status", "show a session, and what waits for you", _add_status, notes.STATUS),
@@ -216,4 +254,6 @@ VERBS = (
     CommandLine("answer", "answer an agent's question", _add_answer, notes.ANSWER),
     CommandLine("stop", "shut down Spinney, or stop sessions", _add_stop, notes.STOP),
     CommandLine("diff", "show what a worktree changed", _add_diff, notes.DIFF),
+    CommandLine("share", "share a session or project with a guest", _add_share, notes.SHARE),
+    CommandLine("guests", "list guest links, or end one", _add_guests, notes.GUESTS),
 )

@@ -14,6 +14,7 @@ from model.access.shapes import PICTURES, show_upload
 from model.access.world import GuestStore, GuestWorld
 from model.agents.catalog import Catalog
 from model.api.command import Command
+from model.api.doctor import AgentKind
 from model.api.sessions import AddedImage
 from model.base.errors import (
     SpinneyError,
@@ -65,7 +66,7 @@ async def run_for_guest(
     rule.check(guest.link, parsed)
     try:
         if not rule.acts:
-            return await run(enter(workspace, world), command, arguments)
+            return _without_programs(await run(enter(workspace, world), command, arguments))
         return await _act(workspace, world, guest, command, arguments, rule.describe(parsed))
     except SpinneyError as error:
         raise SpinneyError(
@@ -97,6 +98,13 @@ async def _act(
         return world.state.sessions[session_id]
     if isinstance(result, AddedImage):
         return AddedImage(path=show_upload(result.path))
+    return result
+
+
+def _without_programs(result: Any) -> Any:
+    """The result without the programs of agents, which may be paths on this machine."""
+    if isinstance(result, list) and result and isinstance(result[0], AgentKind):
+        return [agent.model_copy(update={"program": ""}) for agent in result]
     return result
 
 

@@ -423,6 +423,40 @@ async def _upload(guest: GuestClient, path: str) -> tuple[int, Any]:
         return response.status, await response.json()
 
 
+NONSENSE: list[Any] = [
+    "", "null", "[]", "{", "{}", '"x"', "1e999", "[" * 5000, '{"type":"show","session_id":7}',
+    {"type": "subscribe"}, {"type": "subscribe", "session_id": ["x"]}, {"type": "unsubscribe"},
+    {"type": "watch", "session_ids": "x"}, {"type": "watch", "session_ids": [None, {}, "x"]},
+    {"type": "show", "session_id": "foreign"}, {"type": "send_message", "session_id": "foreign"},
+    {"id": "a", "command": None}, {"id": "a", "command": 7}, {"id": "a", "command": "nothing"},
+    {"id": "a", "command": "get_session", "args": []},
+    {"id": "a", "command": "get_session", "args": {"sessionId": {"$ne": 1}}},
+    {"id": "a", "command": "get_session", "args": {"sessionId": "x", "session_id": "foreign"}},
+    {"id": "a", "command": "cancel_chat_message", "args": {"sessionId": "foreign"}},
+    {"id": "a", "command": "get_sessions", "args": {"worktreeId": "foreign-worktree"}},
+    {"id": "a" * 2000, "command": "list_projects"}, {"id": {}, "command": "list_projects"},
+    {"command": "regenerate_http_token"}, {"id": "a", "command": "stop_spinney"},
+]  # fmt: skip
+
+
+async def test_nonsense_is_refused_and_reveals_nothing(
+    workspace: Workspace, server: Server, http: aiohttp.ClientSession, session: Session,
+    foreign: Foreign,
+) -> None:  # fmt: skip
+    guest = await invite(workspace, server, http, session_id=session.id, role="driver")
+    socket = await guest.connect(since=0, blocks=True)
+    frames = json.loads(json.dumps(NONSENSE).replace('"foreign"', f'"{foreign.session.id}"'))
+    for frame in frames:
+        await socket.send(frame)
+    listed = await call(socket, "list_projects")
+    assert [each["name"] for each in listed["data"]] == ["repository"]
+    errors = [frame for frame in socket.frames if frame.get("type") == "error"]
+    assert len(errors) > len(NONSENSE) // 2
+    assert "internal_error" not in {each["error_type"] for each in errors}
+    # Ids that the guest has sent may come back in errors, but no name or path.
+    assert not [t for t in foreign.traces()[3:] if t in json.dumps(socket.frames).encode()]
+
+
 async def test_a_project_link_shows_new_sessions_of_the_project_only(
     workspace: Workspace, server: Server, http: aiohttp.ClientSession, project: Project,
     worktree: Worktree, foreign: Foreign,

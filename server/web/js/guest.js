@@ -111,18 +111,17 @@ function describe(app, found) {
   return `You are a guest of ${scope}, until ${until}. ${MAY[found.role]}`;
 }
 
-/** Show that the access has ended, or that a link could not be opened, instead of the view. @param {string} reason */
-export function showGuestEnd(reason) {
+/** Show that the access has ended, or that a link could not be opened, instead of the view. @param {string} reason @param {string} [title] */
+export function showGuestEnd(reason, title = "This guest access has ended") {
   forgetGuestToken();
   setGuest(null);
   const content = /** @type {HTMLElement} */ (document.getElementById("content"));
   content.hidden = false;
-  content.replaceChildren(make("div.page.guest-end", make("h2", "This guest access has ended"), make("p", reason)));
-  for (const id of ["tree", "needs", "view-bar", "guest"]) {
+  content.replaceChildren(make("div.page.guest-end", make("h2", title), make("p", reason)));
+  for (const id of ["menu", "tree", "needs", "link", "view-bar", "guest"]) {
     const element = document.getElementById(id);
     if (element) element.hidden = true;
   }
-  const [title, subtitle] = ["title", "subtitle"].map((id) => document.getElementById(id));
-  if (title) title.textContent = "Spinney";
-  if (subtitle) subtitle.textContent = "";
+  document.getElementById("title")?.replaceChildren("Spinney");
+  document.getElementById("subtitle")?.replaceChildren();
 }

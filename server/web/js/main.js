@@ -83,4 +83,4 @@ addEventListener("hashchange", () => {
   else if (new URLSearchParams(location.hash.slice(1)).has("guest")) location.reload(); // as another user
 });
 app.onConnection((status) => status.state === "open" && loadRest());
-openGuestLink().then((problem) => (problem ? showGuestEnd(problem) : app.connection.start()));
+openGuestLink().then((problem) => (problem ? showGuestEnd(problem, "This guest link cannot be opened") : app.connection.start()));

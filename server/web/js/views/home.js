@@ -39,7 +39,7 @@ class Home {
     this.waitingList = make("div.feed-list");
     this.runningList = make("ul.running-list");
     this.recentList = make("ul.recent-list");
-    this.waitingPart = section("Needs you", "needs", this.waitingList);
+    this.waitingPart = section(may("approve_plan") ? "Needs you" : "Waiting for an answer", "needs", this.waitingList);
     this.runningPart = section("Running", "running", this.runningList);
     this.recentPart = section("Recent", "recent", this.recentList);
     const landingList = make("ul.recent-list");
