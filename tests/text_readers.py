@@ -62,6 +62,8 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/backends/acp/errors.py: _LIMIT": search,
     "model/backends/acp/settings.py: _has_name": lambda called, text: called(text, text, ("plan",)),
     "model/backends/claude/models.py: _COMMAND": match,
+    "model/backends/claude/transcripts.py: _ID": fullmatch,
+    "model/backends/claude/transcripts.py: _NOT_ALPHANUMERIC": findall,
     "model/backends/claude/prompt.py: _UNQUOTED": fullmatch,
     "model/backends/codex/edits.py: _split_sides": call,
     "model/backends/codex/stream.py: unwrap_shell": call,

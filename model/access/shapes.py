@@ -53,7 +53,7 @@ HIDDEN_FIELDS: Final[Mapping[type[Resource], frozenset[str]]] = {
     }),
     Session: frozenset({
         "unread", "named_by_user", "resume_token", "turn_mark", "fork_at", "memories", "prompt",
-        "has_context", "handover", "pull_request_loop", "cost", "budget_usd",
+        "has_context", "handover", "elsewhere_since", "pull_request_loop", "cost", "budget_usd",
     }),
     Message: frozenset({"context"}),
     Turn: frozenset({

@@ -18,6 +18,7 @@ from model.chat.agent_messages import replace_stored_block
 from model.chat.agent_pool import AgentPool
 from model.chat.agent_process import LaunchResolver
 from model.chat.conversation import Conversation
+from model.chat.elsewhere import Elsewhere
 from model.chat.handover import HandoverWriter, build_agent_change
 from model.chat.lookup import approvable_plan, pending_request, session_in
 from model.chat.plan_approval import make_plan_session, plan_overrides
@@ -46,6 +47,7 @@ from model.domain.events import (
     SessionUpdated,
     WorktreeUpdated,
 )
+from model.domain.foreign_sessions import ResumeCommand
 from model.domain.resources import (
     AgentCommand,
     Decision,
@@ -88,6 +90,7 @@ class Chats:
         """Limits how many agent processes run at once."""
         self._conversations: dict[str, Conversation] = {}
         self._rewinding = Rewinding(store, backends)
+        self._elsewhere = Elsewhere(store, backends, launch_resolver)
 
     async def close(self) -> None:
         """Close all agents."""
@@ -386,6 +389,28 @@ class Chats:
             await self._outputs.share(session_id, fork.id)
             return fork
 
+    async def hand_over(self, session_id: str) -> ResumeCommand:
+        """End the session's agent and return the command that goes on in its own screen.
+
+        Raises `conflict` during a turn, and if its own screen cannot continue the conversation.
+        """
+        session = self._session(session_id)
+        self._elsewhere.find_reader(session)
+        end_idle = partial(self._end_idle_agents, session.backend)
+        async with self._without_agent(session_id):
+            return await self._elsewhere.hand_over(self._session(session_id), end_idle)
+
+    async def _end_idle_agents(self, backend: str) -> None:
+        """End the agents of a backend that do nothing now; the next message starts each again."""
+        idle = [
+            conversation
+            for conversation in list(self._conversations.values())
+            if conversation.session.backend == backend
+            and not conversation.session.is_unfinished
+            and not conversation.answer_lock.locked()
+        ]
+        await asyncio.gather(*(conversation.close() for conversation in idle))
+
     @asynccontextmanager
     async def _without_agent(self, session_id: str) -> AsyncIterator[None]:
         """End the agent of an idle session; messages that are sent meanwhile come after this."""
@@ -467,6 +492,7 @@ class Chats:
     # Implementation ----------------------------------------------------------------------------
 
     async def _queue_or_run(self, message: Message) -> SentMessage:
+        await self._elsewhere.catch_up(self._session(message.session_id))
         status = await accept_message(self._store, message)
         conversation = self._conversation(message.session_id)
         if status == "processing":

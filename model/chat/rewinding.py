@@ -27,7 +27,7 @@ _CONVERSATION_FIELDS: Final = {
 }  # fmt: skip
 """The session's fields that belong to the end of its conversation."""
 
-_BUSY: Final = "Stop the session before its conversation is taken back or copied."
+_BUSY: Final = "Stop the session first: its conversation is in use."
 _CHANGED: Final = "The conversation changed meanwhile. Try again."
 _TAKEN_BACK: Final = "This turn was undone. Redo it, then fork from it."
 _CONTINUED: Final = (

@@ -346,6 +346,9 @@ class Session(Resource):
     with the turn of this mark."""
     memories: dict[str, AgentMemory] = Field(default_factory=dict)
     """The memories of previous agents, by backend name."""
+    elsewhere_since: float | None = None
+    """When it was continued in the agent's own screen, in seconds since 1970; until its next
+    message, with which Spinney reads what was said there."""
     prompt: str | None = None
     """The key of the magic prompt that it was created for, whose provider profile it has."""
     has_context: bool = False

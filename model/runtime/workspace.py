@@ -27,6 +27,7 @@ from model.base.paths import Directories
 from model.chat import interrupted_runs
 from model.chat.agent_commands import merge_commands
 from model.chat.chats import Chats
+from model.chat.foreign_sessions import ForeignSessionFinder
 from model.chat.handover import HandoverWriter
 from model.chat.raw_logs import RawLogs
 from model.chat.recap import RecapWriter
@@ -121,6 +122,7 @@ class Workspace:
         self.tracker = Linear()
         self.prompt_agents: PromptAgents
         self.writer: Writer
+        self.foreign_sessions: ForeignSessionFinder
         self.naming: SessionNaming
         self.branch_naming: BranchNamer
         self.recaps: RecapWriter
@@ -212,6 +214,9 @@ class Workspace:
             self._environment_of,
         )
         self._exit_stack.push_async_callback(self.writer.close)
+        self.foreign_sessions = ForeignSessionFinder(
+            self.store, self.backends, self._environment_of, self.catalog.label
+        )
         self.naming = SessionNaming(self.store, self.writer)
         self.branch_naming = BranchNamer(self.store, self.writer)
         self.recaps = RecapWriter(self.store, self.writer)

@@ -9,7 +9,7 @@ from tests.journeys.terminal_harness import TerminalHarness
 from tests.patience import PATIENCE
 
 ESCAPE, ENTER, TAB, DELETE = "\x1b", "\r", "\t", "\x1b[3~"
-PALETTE = "\x10"
+PALETTE, SEND_NOW = "\x10", "\x1bs"
 UP, DOWN, END, CLEAR_LINE = "\x1b[A", "\x1b[B", "\x1b[F", "\x15"
 KEY_PAUSE: Final = 0.5
 """Seconds without a key after which a request accepts Enter."""

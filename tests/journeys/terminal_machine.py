@@ -80,6 +80,7 @@ STEPS = (
     Step("edit_queued", When.QUEUED, 8, {"number": NUMBERS, "by_keys": st.booleans()}),
     Step("remove_queued", When.QUEUED, 8, {"number": NUMBERS, "by_keys": st.booleans()}),
     Step("send_queued", When.QUEUED, 6, {}),
+    Step("send_now", When.QUEUED, 6, {}),
     Step("queue_up", When.OPEN, 3, {
         "kinds": st.lists(st.sampled_from(QUEUED_KINDS), min_size=1, max_size=4),
     }),

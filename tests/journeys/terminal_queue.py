@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from tests.journeys.ledger import MARK, Conversation, InvariantError
 from tests.journeys.prompts import DIRECTIVES, LONG
-from tests.journeys.terminal_input import DELETE, ENTER, TAB, UP, TerminalInput
+from tests.journeys.terminal_input import DELETE, ENTER, SEND_NOW, TAB, UP, TerminalInput
 
 MAX_ROWS: Final = 4
 """Number of queued messages that are drawn at most."""
@@ -98,6 +98,27 @@ class QueueSteps(TerminalInput):
         self.harness.settle(
             lambda: "the queue is not sent" if self._is_queued(current, first) else ""
         )
+
+    def send_now(self) -> None:
+        """Press the key that sends the next queued message into the running turn."""
+        current = self.shown
+        if current is None or self.box_texts.get(current.id) or current.request is not None:
+            return
+        waiting = [message for message in current.queued if not message.get("steered")]
+        if current.status != "running" or not waiting:
+            return
+        self._wait_for_rows(current)
+        self.focus_box()
+        self.press(SEND_NOW)
+
+        def find_problem() -> str:
+            now = self.harness.world.conversations[current.id]
+            if now.status != "running" or now.request is not None:
+                return ""  # the turn ended before the key arrived
+            found = [message for message in now.queued if message["id"] == waiting[0]["id"]]
+            return "it is queued as before" if found and not found[0].get("steered") else ""
+
+        self.harness.settle(find_problem)
 
     # Implementation -----------------------------------------------------------------------------
 

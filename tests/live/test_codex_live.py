@@ -4,11 +4,15 @@ import asyncio
 from pathlib import Path
 
 from model.backends import base
+from model.backends.codex.backend import CodexBackend
 from model.domain.resources import Usage
 from tests.live.codex_setup import LONG_ENOUGH, contents
 from tests.model.backends.agents import (
+    Conversation,
     Open,
     find_processes_in,
+    get_resume_token,
+    make_launch,
     only,
     text,
     wait_until,
@@ -29,6 +33,27 @@ async def test_text_and_thinking_stream_and_the_usage_is_reported(open_codex: Op
     )
     assert finished.context_tokens == 128
     assert (finished.context_window or 0) >= 100_000
+
+
+async def test_a_conversation_that_is_open_elsewhere_goes_on_in_a_copy(
+    open_codex: Open, codex_environment: dict[str, str], worktree: Path
+) -> None:
+    first = await open_codex()
+    await first.turn("say: warp")
+    token = get_resume_token(first)
+    elsewhere = CodexBackend()
+    launch = make_launch(
+        worktree, model="gpt-5.5", environment=codex_environment, resume_token=token
+    )
+    copy = Conversation(await elsewhere.open(launch))
+    try:
+        assert "warp" in text(await copy.turn("remember?"))
+        notes = [each for each in copy.events if isinstance(each, base.ConversationNote)]
+        assert any("goes on in a copy" in note.text for note in notes)
+        assert get_resume_token(copy) != token
+    finally:
+        await copy.agent.close()
+        await elsewhere.close()
 
 
 async def test_the_reasoning_of_open_models_is_shown(open_codex: Open) -> None:

@@ -274,6 +274,18 @@ MAIN_ACTIONS = (
         help="Of this worktree or project, archived ones included.",
     ),
     Action(
+        "continue_foreign_session",
+        "",
+        "Continue a conversation from an agent's own screen",
+        help="One that was begun in a shell, in the worktree's directory or the project's.",
+    ),
+    Action(
+        "continue_elsewhere",
+        "",
+        "Continue the session in the agent's own screen",
+        help="Copies the command for a shell; what is said there is added here.",
+    ),
+    Action(
         "compact",
         "",
         "Compact the conversation",

@@ -36,7 +36,7 @@ _OF_PROJECTS = ("show_landing", "show_train", "release_notes")
 
 _OF_SESSIONS = (
     "choose_", "begin_afresh", "compact", "show_usage", "rename_session", "archive_session",
-    "delete_session",
+    "delete_session", "continue_elsewhere",
 )  # fmt: skip
 
 _SCOPES = ("everywhere", "message box", "projects")
@@ -114,6 +114,8 @@ def _is_applicable(action_id: str, screen: Selection) -> bool:
         return worktree is not None and _may_have_stopped(action_id, worktree)
     if action_id in ("take_back", "edit_queued", "remove_queued", "schedule_queued"):
         return screen.chat.is_complete and bool(screen.chat.queue.messages)
+    if action_id == "continue_foreign_session":
+        return worktree is not None and worktree.status == "ready"
     if action_id == "send_now":
         return screen.session is not None and screen.session.is_active
     if action_id == "review_plan":

@@ -30,6 +30,7 @@ OPENING: Final = frozenset(
         "new_worktree", "search", "add_project", "canvas", "open_diff", "find", "jump",
         "!", "search_history", "resume_session", "show_usage",
         "share_session", "share_project", "show_guests",
+        "continue_foreign_session", "continue_elsewhere",
         "rename_session", "show_scripts", "show_archive", "preferences", "server", "help",
         "choose_model", "choose_agent", "choose_thinking", "commit", "push", "pull_base",
         "pull_request", "abort_merge", "rename_worktree", "label_worktree", "project_settings",

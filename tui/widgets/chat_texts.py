@@ -1,5 +1,6 @@
 """Texts of the chat: the note above the message box, the placeholder in it, and notices."""
 
+import time
 from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
@@ -58,6 +59,12 @@ def render_note(
     if session.status == "paused" and session.pause is not None:
         described = clean_line(describe_pause(session.pause, now))
         return Content.assemble(("Paused: ", "$warning"), described)
+    if session.elsewhere_since is not None:
+        since = time.strftime("%H:%M", time.localtime(session.elsewhere_since))
+        return Content(
+            f"Continued in the agent's own screen since {since}. Your next message reads what was "
+            "said there."
+        )
     return Content(f"While you were away: {session.recap}" if session.recap else "")
 
 

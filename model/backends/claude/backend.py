@@ -4,7 +4,7 @@ stream-json protocol. Tested with 2.1.197, 2.1.329 and 2.1.330.
 
 import asyncio
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -12,11 +12,12 @@ from typing import Final
 from model.backends import base
 from model.backends.base import Launch
 from model.backends.claude import commands as claude_commands
-from model.backends.claude import models
+from model.backends.claude import models, transcripts
 from model.backends.claude import program as claude_program
 from model.backends.claude.edits import Edits
 from model.backends.claude.session import NAME, ClaudeSession, with_user_effort
 from model.backends.process import AgentProcess, build_agent_environment
+from model.backends.stored_conversations import StoredConversation, StoredTexts
 from model.base.errors import SpinneyError
 from model.domain.resources import AgentCommand
 
@@ -71,6 +72,24 @@ class ClaudeBackend:
             )
         return session
 
+    async def list_conversations(self, launch: Launch) -> Sequence[StoredConversation]:
+        """The conversations in the program's files."""
+        config = _find_config(launch)
+        return await asyncio.to_thread(transcripts.list_transcripts, config, launch.worktree)
+
+    async def read_texts(self, launch: Launch, token: str) -> StoredTexts | None:
+        """The texts in the conversation's file."""
+        arguments = _find_config(launch), launch.worktree, token
+        return await asyncio.to_thread(transcripts.read_transcript, *arguments)
+
+    def build_resume_command(self, token: str) -> Sequence[str]:
+        """`claude --resume ID`."""
+        return ("claude", "--resume", token)
+
+    async def release(self) -> bool:
+        """Do nothing: a conversation is held by its session's process alone."""
+        return True
+
     async def close(self) -> None:
         """Do nothing: sessions share nothing."""
 
@@ -119,6 +138,11 @@ class ClaudeBackend:
             await session.close()
             raise
         return session
+
+
+def _find_config(launch: Launch) -> Path:
+    environment = claude_program.build_environment(launch)
+    return launch.worktree / models.find_config_folder(environment)
 
 
 def _describe_start_failure(code: int | None, stderr: str) -> str:

@@ -54,7 +54,7 @@ def find_user_effort(
 
 def user_files(environment: Mapping[str, str]) -> list[Path]:
     """The user's settings and sign-in files."""
-    folder = _config_folder(build_agent_environment(environment))
+    folder = find_config_folder(build_agent_environment(environment))
     return [folder / "settings.json", folder / ".credentials.json"]
 
 
@@ -68,10 +68,11 @@ def _read_layers(
 def _settings_files(worktree: Path, environment: Mapping[str, str]) -> Iterable[Path]:
     for name in ("settings.local.json", "settings.json"):
         yield worktree / ".claude" / name
-    yield worktree / _config_folder(environment) / "settings.json"
+    yield worktree / find_config_folder(environment) / "settings.json"
 
 
-def _config_folder(environment: Mapping[str, str]) -> Path:
+def find_config_folder(environment: Mapping[str, str]) -> Path:
+    """The program's configuration folder; relative paths are below the worktree."""
     home = Path(environment.get("HOME") or Path.home())
     return Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
 

@@ -4,20 +4,28 @@ Tested with 0.169.0.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
 from model.backends import base
 from model.backends.base import Launch
 from model.backends.codex import commands as codex_commands
-from model.backends.codex import models, startup_notices
+from model.backends.codex import models, startup_notices, stored_threads
 from model.backends.codex import program as codex_program
 from model.backends.codex.server import NAME, CodexServer, ServerPool
 from model.backends.codex.session import CodexSession
 from model.backends.codex.thread import CodexThread, ThreadHeldError, open_thread
 from model.backends.process import build_agent_environment
+from model.backends.stored_conversations import StoredConversation, StoredTexts
 from model.domain.resources import AgentCommand
+
+_COPY_NOTE: Final = base.ConversationNote(
+    f"{NAME}'s own screen has this conversation open, so it goes on in a copy here. What is said"
+    " there from now on stays there.",
+    each_time=True,
+)
 
 _HELD_ATTEMPTS: Final = 4
 _HELD_PAUSE: Final = 0.5
@@ -66,6 +74,8 @@ class CodexBackend:
         if thread.is_replacement:
             text = f"{NAME} no longer has the earlier conversation and started a new one."
             await session.emit(base.Notice(text))
+        if thread.is_copy:
+            await session.emit(_COPY_NOTE)
         if thread.mcp_servers:
             await session.emit(base.McpServersListed(thread.mcp_servers))
         if not launch.text_only:
@@ -81,21 +91,52 @@ class CodexBackend:
         self._shown_notes.update(new)
         return new
 
+    async def list_conversations(self, launch: Launch) -> Sequence[StoredConversation]:
+        """The threads that the program lists for the worktree; it is started if it has any."""
+        home = codex_commands.find_home(codex_program.build_environment(launch))
+        if not await asyncio.to_thread((home / "sessions").is_dir):
+            return []
+        async with self._lease(launch) as server:
+            return await stored_threads.list_threads(server.rpc, launch.worktree)
+
+    async def read_texts(self, launch: Launch, token: str) -> StoredTexts | None:
+        """The texts of a thread."""
+        async with self._lease(launch) as server:
+            return await stored_threads.read_thread(server.rpc, token)
+
+    def build_resume_command(self, token: str) -> Sequence[str]:
+        """`codex resume ID`."""
+        return ("codex", "resume", token)
+
+    async def release(self) -> bool:
+        """End unused servers: they hold the threads that they have opened."""
+        await self._servers.close_unused()
+        return not self._servers.is_used
+
+    @asynccontextmanager
+    async def _lease(self, launch: Launch) -> AsyncIterator[CodexServer]:
+        environment = codex_program.build_environment(launch)
+        program = await codex_program.PROGRAM.find(environment.get("PATH"))
+        server = await self._servers.lease(program, environment)
+        try:
+            yield server
+        finally:
+            self._servers.release(server)
+
     async def close(self) -> None:
         """End the shared servers."""
         await self._servers.close()
 
     async def _open_thread(self, server: CodexServer, launch: Launch) -> CodexThread:
         token = None if launch.text_only else launch.resume_token
-        for attempts_left in reversed(range(_HELD_ATTEMPTS)):
+        for _ in range(_HELD_ATTEMPTS):
             try:
                 return await open_thread(
                     server, launch, launch.settings, token, fork_at=launch.fork_at
                 )
             except ThreadHeldError:
-                if not attempts_left:
-                    raise
                 # It may be held by one of our servers that is no longer used.
                 await self._servers.close_unused()
                 await asyncio.sleep(_HELD_PAUSE)
-        raise AssertionError("the last attempt returns or raises")
+        # The program's own screen leaves a server that holds it even after it was closed (0.169).
+        return await open_thread(server, launch, launch.settings, token, copies=True)

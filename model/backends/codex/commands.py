@@ -21,7 +21,7 @@ def find_commands(worktree: Path, environment: Mapping[str, str]) -> tuple[Agent
     folders = (
         worktree / ".codex",
         worktree / ".agents",
-        _codex_home(environment),
+        find_home(environment),
         home / ".agents",
     )
     return (
@@ -30,8 +30,8 @@ def find_commands(worktree: Path, environment: Mapping[str, str]) -> tuple[Agent
     )
 
 
-def _codex_home(environment: Mapping[str, str]) -> Path:
-    """The program's configuration folder."""
+def find_home(environment: Mapping[str, str]) -> Path:
+    """The program's folder, with its configuration and its conversations."""
     home = Path(environment.get("HOME") or Path.home())
     return Path(environment.get("CODEX_HOME") or home / ".codex")
 
@@ -48,7 +48,7 @@ class CommandLoader:
     ) -> None:
         self._rpc = rpc
         self._worktree = worktree
-        self._home = _codex_home(environment)
+        self._home = find_home(environment)
         self._listing = asyncio.create_task(self._emit_commands(emit))
 
     async def parse_command(self, text: str) -> builtins.BuiltinCommand | str | None:

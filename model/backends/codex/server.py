@@ -26,6 +26,9 @@ from model.domain.usage import UsageWindow
 
 NAME: Final = "Codex"
 
+CLIENT: Final = "spinney"
+"""The originator of the threads that Spinney begins."""
+
 START_TIMEOUT: Final = 30.0
 """Seconds to respond after the start; half a second is usual, a busy machine takes ten."""
 
@@ -218,7 +221,7 @@ class CodexServer:
         await asyncio.gather(self._reader, self._watcher)
 
     async def _initialize(self) -> None:
-        client = {"name": "spinney", "title": "Spinney", "version": "1"}
+        client = {"name": CLIENT, "title": "Spinney", "version": "1"}
         capabilities = {"experimentalApi": True, "optOutNotificationMethods": _IGNORED_METHODS}
         params = {"clientInfo": client, "capabilities": capabilities}
         response = await self.rpc.request("initialize", params, START_TIMEOUT)
@@ -344,6 +347,11 @@ class ServerPool:
         if not self._users[server]:
             loop = asyncio.get_running_loop()
             loop.call_later(0 if server.ended.is_set() else IDLE_LIMIT, self._close_soon, server)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a session uses a server."""
+        return any(self._users.values())
 
     async def close_unused(self) -> None:
         """End all unused servers: they hold the threads that they have opened."""

@@ -56,6 +56,8 @@ class CodexThread:
     """Whether it is stored on disk, which is the case from the first message on."""
     is_replacement: bool = False
     """Whether it replaces a conversation that the program no longer has."""
+    is_copy: bool = False
+    """Whether it is a copy of a conversation that another program has open."""
 
 
 async def open_thread(
@@ -65,11 +67,13 @@ async def open_thread(
     token: str | None,
     mark: str = "",
     fork_at: str | None = None,
+    copies: bool = False,
 ) -> CodexThread:
     """Open the thread with this token, or a new one if there is none or the program lost it.
 
-    With `fork_at`, open a copy of it that ends with this turn. Raises `ThreadHeldError` if another
-    program has it open, `CannotForkError` if the turn is lost, else `SpinneyError`.
+    With `fork_at`, open a copy of it that ends with this turn; with `copies`, a copy of all of it.
+    Raises `ThreadHeldError` if another program has it open, `CannotForkError` if the turn is lost,
+    else `SpinneyError`.
     """
     mark = mark or uuid.uuid4().hex
     rpc = server.rpc.with_recorder(launch.recorder)
@@ -83,7 +87,7 @@ async def open_thread(
     if model := server.models.initial_model(settings, config):
         params["model"] = model
     response = None
-    if token and fork_at:
+    if token and (fork_at or copies):
         response = await _fork(rpc, params, token, fork_at)
     elif token:
         response = await _resume(rpc, params, token)
@@ -104,11 +108,15 @@ async def open_thread(
         provider_key=_find_provider_key(config_response),
         is_persisted=is_persisted,
         is_replacement=bool(token) and not is_persisted,
+        is_copy=bool(token) and copies,
     )
 
 
-async def _fork(rpc: JsonRpc, settings: Mapping[str, Any], token: str, turn: str) -> Json:
-    params = {**settings, "threadId": token, "lastTurnId": turn, "excludeTurns": True}
+async def _fork(rpc: JsonRpc, settings: Mapping[str, Any], token: str, turn: str | None) -> Json:
+    """Copy a thread, up to and with a turn if one is given; works while it is open elsewhere."""
+    params = {**settings, "threadId": token, "excludeTurns": True}
+    if turn:
+        params["lastTurnId"] = turn
     try:
         return await rpc.request("thread/fork", params, _TIMEOUT)
     except RpcError as error:

@@ -4,14 +4,15 @@ calls and its event stream. Tested with 1.18.33.
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 from model.backends import base
 from model.backends.base import Launch
 from model.backends.opencode import commands as opencode_commands
-from model.backends.opencode import conversations, model_list
+from model.backends.opencode import conversations, model_list, stored_sessions
 from model.backends.opencode import program as opencode_program
 from model.backends.opencode.conversations import Call
 from model.backends.opencode.model_list import ConfiguredModels
@@ -21,6 +22,7 @@ from model.backends.opencode.server import NAME, OpenCodeServer
 from model.backends.opencode.server_pool import IDLE_TIMEOUT, ServerPool
 from model.backends.opencode.session import OpenCodeSession
 from model.backends.process import build_agent_environment
+from model.backends.stored_conversations import StoredConversation, StoredTexts
 from model.domain.resources import AgentCommand
 
 
@@ -67,6 +69,37 @@ class OpenCodeBackend:
             self._servers.release(server)
             raise
 
+    async def list_conversations(self, launch: Launch) -> Sequence[StoredConversation]:
+        """The sessions that the program lists for the worktree; it is started if it has any."""
+        environment = opencode_program.build_environment(launch, self._worktrees)
+        if not await asyncio.to_thread(_find_database(environment).exists):
+            return []
+        async with self._acquire(launch) as call:
+            return await stored_sessions.list_sessions(call, launch.worktree)
+
+    async def read_texts(self, launch: Launch, token: str) -> StoredTexts | None:
+        """The texts of a session."""
+        async with self._acquire(launch) as call:
+            return await stored_sessions.read_session(call, token)
+
+    def build_resume_command(self, token: str) -> Sequence[str]:
+        """`opencode -s ID`."""
+        return ("opencode", "-s", token)
+
+    async def release(self) -> bool:
+        """Do nothing: the program holds no conversation for itself."""
+        return True
+
+    @asynccontextmanager
+    async def _acquire(self, launch: Launch) -> AsyncIterator[Call]:
+        environment = opencode_program.build_environment(launch, self._worktrees)
+        program = await opencode_program.PROGRAM.find(environment.get("PATH"))
+        server = await self._servers.acquire(program, environment)
+        try:
+            yield partial(server.call, directory=launch.worktree)
+        finally:
+            self._servers.release(server)
+
     async def close(self) -> None:
         """End the servers."""
         await self._servers.close()
@@ -94,6 +127,12 @@ class OpenCodeBackend:
         new = self._worktrees.with_suffix(".new")
         new.write_text(json.dumps(self._variables))
         new.replace(self._worktrees)
+
+
+def _find_database(environment: Mapping[str, str]) -> Path:
+    home = Path(environment.get("HOME") or Path.home())
+    data = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return data / "opencode" / "opencode.db"
 
 
 async def _open_conversation(call: Call, launch: Launch) -> tuple[str, bool]:

@@ -15,6 +15,9 @@ Call = Callable[..., Awaitable[Any]]
 
 _ID: Final = re.compile(r"ses_\w+")
 
+OWN_TITLE: Final = "Spinney"
+"""The title of the sessions that Spinney creates."""
+
 _MOVE: Final = "/experimental/control-plane/move-session"
 """A fork lies where its source lies, whatever directory is given (1.18.33)."""
 
@@ -30,7 +33,7 @@ async def find(call: Call, token: str) -> str | None:
 async def create(call: Call) -> str:
     """Create an empty conversation."""
     # With a title the program does not ask a model for one.
-    return _require_id(await call("POST", "/session", body={"title": "Spinney"}))
+    return _require_id(await call("POST", "/session", body={"title": OWN_TITLE}))
 
 
 async def fork(call: Call, token: str, mark: str, worktree: Path) -> str:

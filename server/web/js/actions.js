@@ -44,6 +44,8 @@ const ACTIONS = [
   { id: "undo_turn", needs: "session", do: (app, { session }) => runOnTurn(app, session, "undo") },
   { id: "redo_turn", needs: "session", do: (app, { session }) => runOnTurn(app, session, "redo") },
   { id: "fork_session", needs: "session", do: (app, { session }) => import("./session/turn_actions.js").then((module) => module.forkSession(app, session?.id ?? "")) },
+  { id: "continue_elsewhere", needs: "session", do: (app, { session }) => import("./views/foreign_sessions.js").then((module) => module.showResumeCommand(app, session?.id ?? "")) },
+  { id: "continue_foreign_session", needs: "worktree", do: (app, { worktree }) => worktree && import("./views/foreign_sessions.js").then((module) => module.continueForeignSession(app, worktree)) },
   { id: "begin_afresh", needs: "session", do: startSimilarSession },
   { id: "choose_model", needs: "session", do: () => openSelect("model") },
   { id: "choose_agent", needs: "session", do: (app) => openSelect("agent") || app.toast("Stop the session before changing its agent.") },

@@ -26,6 +26,8 @@ export const TITLES = {
   undo_turn: "Undo the last turn",
   redo_turn: "Take back the last undo of a turn",
   fork_session: "Fork the session",
+  continue_elsewhere: "Continue the session in the agent's own screen",
+  continue_foreign_session: "Continue a conversation from an agent's own screen",
   begin_afresh: "Start over with the same agent and mode",
   choose_model: "Choose the session's model",
   choose_agent: "Choose the session's agent",

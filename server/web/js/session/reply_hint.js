@@ -32,8 +32,9 @@ export function replyHint(app, sessionId) {
       if (id !== requestId) requestedAt = performance.now();
       requestId = id;
       const kind = KINDS[current.waiting_for];
-      element.hidden = !kind;
-      element.textContent = kind?.text ?? "";
+      const elsewhere = current.elsewhere_since ? "Continued in the agent's own screen. Your next message reads what was said there." : "";
+      element.hidden = !kind && !elsewhere;
+      element.textContent = kind?.text ?? elsewhere;
       return kind?.send ?? (["running", "paused"].includes(current.status) ? "Queue" : "Send");
     },
     /**
