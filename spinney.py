@@ -363,7 +363,8 @@ def _find_in_module(name: str) -> "Callable[[Namespace], int]":
 
     def run(options: "Namespace") -> int:
         function: Callable[[Namespace], int]
-        function = getattr(importlib.import_module(f"model.cli.{name}"), name)
+        module = name.replace("-", "_")
+        function = getattr(importlib.import_module(f"model.cli.{module}"), module)
         return function(options)
 
     return run

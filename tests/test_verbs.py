@@ -187,6 +187,7 @@ def test_waiting_ends_in_time_and_a_stop_ends_only_the_session(served: Program) 
         (("new", "x", "--base", "nowhere", "--json"), 1, "invalid_request"),
         (("new", "x", "--worktree", ".", "--name", "y", "--json"), 2, "invalid_request"),
         (("sessions", "--limit", "0", "--json"), 2, "invalid_request"),
+        (("resume-command", "nobody", "--json"), 4, "not_found"),
     ],
 )
 def test_errors_have_a_code_and_with_json_a_type(

@@ -157,3 +157,12 @@ examples:
 
 With --json: [GuestLink], or with --log [GuestAction].
 """
+
+RESUME_COMMAND = """\
+examples:
+  spinney resume-command parser         cd ~/spinney/alpha/parser && claude --resume …
+  eval "$(spinney resume-command)"      go there at once
+
+The session's agent is ended first, so that both do not write. What is said there is added to the
+session with its next message. Fails during a turn.
+"""

@@ -241,6 +241,11 @@ def _add_guests(guests: Parser) -> None:
     _add_json(guests)
 
 
+def _add_resume_command(resume_command: Parser) -> None:
+    _add_session(resume_command, "by default the last used of this directory")
+    _add_json(resume_command)
+
+
 VERBS = (
     CommandLine("ls", "list projects, worktrees and sessions", _add_ls, notes.LS),
     CommandLine("status", "show a session, and what waits for you", _add_status, notes.STATUS),
@@ -256,4 +261,10 @@ VERBS = (
     CommandLine("diff", "show what a worktree changed", _add_diff, notes.DIFF),
     CommandLine("share", "share a session or project with a guest", _add_share, notes.SHARE),
     CommandLine("guests", "list guest links, or end one", _add_guests, notes.GUESTS),
+    CommandLine(
+        "resume-command",
+        "print how to go on in the agent's own screen",
+        _add_resume_command,
+        notes.RESUME_COMMAND,
+    ),
 )
