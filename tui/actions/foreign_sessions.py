@@ -69,7 +69,7 @@ async def continue_elsewhere(desk: Desk) -> None:
         desk.say("Open a session first.")
         return
     found = await desk.client.call(commands.get_resume_command, session_id=session.id)
-    desk.app.copy_to_clipboard(found.command)
+    desk.host.copy(found.command)
     parts: list[str | tuple[str, str]] = [
         "Run this in a shell:\n\n",
         (clean_line(found.command), "$accent"),
