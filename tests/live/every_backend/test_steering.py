@@ -1,11 +1,15 @@
 """Messages sent into a running turn of every backend: read there once, or sent after it."""
 
+import os
+import signal
+import uuid
 from pathlib import Path
 
 import pytest
 
-from tests.live.every_backend.conftest import Begin
-from tests.live.every_backend.kinds import KINDS
+from tests.contract.conftest import make_remote_call
+from tests.live.every_backend.conftest import Begin, begin_talk, connect, open_client
+from tests.live.every_backend.kinds import KINDS, Kind
 from tests.live.every_backend.talk import Talk
 
 pytestmark = [
@@ -94,3 +98,28 @@ async def test_the_next_message_is_answered_as_ever(begin: Begin) -> None:
     await talk.until("idle")
     await talk.say("say: two")
     assert "two" in await talk.last_text()
+
+
+async def test_a_message_outlives_a_kill_of_spinney_and_is_answered_once(
+    kind: Kind, place: Path
+) -> None:
+    own = place / uuid.uuid4().hex
+    with kind.program(own / "spinney") as program:
+        with program.serving("--demo") as served:
+            async with open_client(served) as http:
+                talk = await begin_talk(kind, await connect(http, served), own / "code", "build")
+                await talk.send("slow")
+                await talk.wait_for_event("content-delta")
+                await steer(talk, "say: steered")
+                os.kill(served.pid, signal.SIGKILL)
+        with program.serving("--demo") as served:
+            async with open_client(served) as http:
+                socket = await connect(http, served)
+                again = Talk(kind, socket, make_remote_call(socket), talk.session, talk.worktree)
+                await again.until("idle")
+                if await again.do("list_queued_messages"):  # else the agent had read it already
+                    await again.do("send_queued_messages")
+                    await again.until("idle")
+                    assert "steered" in await again.last_text()
+                assert (await again.stored()).count("user text") == 2
+                assert not await again.do("list_queued_messages")
