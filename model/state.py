@@ -83,6 +83,21 @@ class State:
             if session.status == "running" or session.waiting_for == "permission"
         ]
 
+    def timed_sessions(self) -> list[Session]:
+        """Return the sessions in which something happens at a time, while Spinney runs.
+
+        A pause ends, or a queued message is sent.
+        """
+        return [
+            session
+            for session in self.sessions.values()
+            if session.archived_at is None
+            and (
+                (session.pause is not None and session.pause.until is not None)
+                or any(one.send_at is not None for one in self.queued.get(session.id, ()))
+            )
+        ]
+
     def is_held(self, session: Session) -> bool:
         """Whether the session's first message waits for the `setup` of its worktree."""
         worktree = self.worktrees.get(session.worktree_id)

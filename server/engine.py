@@ -20,7 +20,6 @@ from model.base.log import configure_logging
 from model.base.paths import Directories
 from model.client.local import LocalClient
 from model.demo import prepare
-from model.limits.due import list_due
 from model.runtime.core import Core
 from model.runtime.workspace import Workspace
 from server.local_endpoint import LocalEndpoint
@@ -166,7 +165,7 @@ def is_busy(workspace: Workspace) -> bool:
     server = workspace.http_server
     return (
         any(session.is_active for session in state.sessions.values())
-        or bool(list_due(state))
+        or bool(state.timed_sessions())
         or any(worktree.status in ("creating", "removing") for worktree in state.worktrees.values())
         or (server is not None and bool(server.status()["running"]))
     )

@@ -30,5 +30,6 @@ async def set_resume_time(
 async def set_send_time(session_id: str, message_id: str, at: float | str | None) -> Message:
     """Change when a queued message is sent; with `null`, as soon as it is its turn.
 
-    `at` is as for `set_resume_time`; `reset` is the end of the limit that the account has reached.
+    `at` is as for `set_resume_time`; `reset` is the end of the limit that the account has reached,
+    or else of its usage window that resets next.
     """

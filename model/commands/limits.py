@@ -35,7 +35,10 @@ async def set_resume_time(
     def make_events(state: State) -> list[Event]:
         paused = _find_paused(state, session_id, account)
         changed[:] = [session.id for session in paused]
-        times = [(session, resolve_time(state, session, at)) for session in paused]
+        times = [
+            (session, resolve_time(state, session, at, workspace.usage.limits_of))
+            for session in paused
+        ]
         return [update_pause(session, until=until) for session, until in times]
 
     await workspace.store.accept(make_events)
@@ -48,7 +51,8 @@ async def set_send_time(
     workspace: "Workspace", session_id: str, message_id: str, at: float | str | None
 ) -> Message:
     state = workspace.store.state
-    send_at = resolve_time(state, session_in(state, session_id), at)
+    session = session_in(state, session_id)
+    send_at = resolve_time(state, session, at, workspace.usage.limits_of)
     return await workspace.chats.set_send_time(session_id, message_id, send_at)
 
 

@@ -252,7 +252,7 @@ async def send_chat_message(
     steer: bool = False,
 ) -> SentMessage:
     before = session_in(workspace.store.state, session_id)
-    moment = resolve_time(workspace.store.state, before, send_at)
+    moment = resolve_time(workspace.store.state, before, send_at, workspace.usage.limits_of)
     is_first = not workspace.store.state.queued.get(session_id)
     client_id = str(message_id) if message_id else None
     sent = await deliver_message(

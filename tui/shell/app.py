@@ -281,20 +281,22 @@ class SpinneyApp(TerminalApp):
         return super().check_action(action, parameters)
 
     def leave(self) -> None:
-        """Close the screen; ask for confirmation if that would interrupt a run.
+        """Close the screen; ask for confirmation if that interrupts a run or makes one late.
 
         An attached screen interrupts nothing.
         """
-        active_runs = len(self.main.state.interruptible_sessions()) if self.main.is_connected else 0
-        if not active_runs or self.attached:
+        state = self.main.state if self.main.is_connected else None
+        active = len(state.interruptible_sessions()) if state is not None else 0
+        timed = len(state.timed_sessions()) if state is not None else 0
+        if not (active or timed) or self.attached:
             self.exit()
         else:
-            self.run_worker(self._confirm_leave(active_runs), group="leaving", exclusive=True)
+            self.run_worker(self._confirm_leave(active, timed), group="leaving", exclusive=True)
 
-    async def _confirm_leave(self, active_runs: int) -> None:
+    async def _confirm_leave(self, active: int, timed: int) -> None:
         from tui.shell.leave import Leave
 
-        chosen = await self.push_screen_wait(Leave(active_runs, can_leave=self.outlived))
+        chosen = await self.push_screen_wait(Leave(active, timed, can_leave=self.outlived))
         if chosen is not None:
             self.ending = chosen
             self.exit()

@@ -1,4 +1,4 @@
-"""The confirmation to quit while agents run: keep them running, or interrupt them."""
+"""The confirmation to quit while agents run, or will: keep them running, or interrupt them."""
 
 from typing import ClassVar, Literal
 
@@ -25,12 +25,21 @@ class Leave(Dialog[Ending]):
         Binding("q", "choose('quit')", show=False),
     ]
 
-    def __init__(self, active_runs: int, *, can_leave: bool) -> None:
+    def __init__(self, active: int, timed: int, *, can_leave: bool) -> None:
+        """`active` runs are interrupted, `timed` sessions do not continue at their time."""
         super().__init__("Quit Spinney")
         self._can_leave = can_leave
-        runs = "1 run is active." if active_runs == 1 else f"{active_runs} runs are active."
-        it = "it" if active_runs == 1 else "them"
-        self.sentence = f"{runs} Quitting interrupts {it}. Messages received so far are kept."
+        sentences = []
+        if active:
+            runs = "1 run is active." if active == 1 else f"{active} runs are active."
+            it = "it" if active == 1 else "them"
+            sentences.append(f"{runs} Quitting interrupts {it}. Messages received so far are kept.")
+        if timed:
+            waiting = "1 session waits" if timed == 1 else f"{timed} sessions wait"
+            sentences.append(
+                f"{waiting} for a time, and nothing continues while Spinney does not run."
+            )
+        self.sentence = " ".join(sentences)
         if can_leave:
             self.sentence += (
                 "\nTo keep Spinney running in the background, choose 'keep running'. "

@@ -9,7 +9,8 @@ import pytest
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from model.domain.events import PreferencesUpdated
+from model.chat.rewinding import ConversationPoint
+from model.domain.events import PreferencesUpdated, SessionArchived
 from model.domain.resources import Usage
 from model.limits.pauses import CONTINUE_PROMPT
 from tests.model.chat.harness import DONE, Harness
@@ -153,6 +154,21 @@ async def test_a_stop_ends_a_pause_and_the_queue_stays(harness: Harness) -> None
     assert (stopped.status, stopped.pause) == ("idle", None)
     assert [m.text for m in harness.store.state.queued["s"]] == ["second"]
     assert (await harness.chats.resume("s")).status == "idle"
+
+
+async def test_an_archived_session_and_one_that_is_taken_back_do_not_go_on(
+    harness: Harness,
+) -> None:
+    await pause_session(harness)
+    first = (await harness.messages())[0].id
+    point = ConversationPoint(message_id=first, backend="demo")
+    rewound = await harness.chats.rewind("s", keep=point)
+    assert (harness.session.status, harness.session.pause) == ("idle", None)
+    await harness.chats.restore("s", rewound)
+    assert (harness.session.status, harness.session.pause) == ("idle", None)
+    await pause_session(harness)
+    await harness.chats.close_session("s", SessionArchived(session_id="s", archived_at=1.0))
+    assert (harness.session.status, harness.session.pause) == ("idle", None)
 
 
 async def test_another_agent_goes_on_at_once_with_the_message(harness: Harness) -> None:
