@@ -7,14 +7,21 @@ from model.domain.secret_findings import Publishing, SecretReport
 
 @command
 async def find_secrets(
-    worktree_id: str, before: Publishing, stage_all: bool = False, remote: str = "origin"
+    worktree_id: str,
+    before: Publishing,
+    stage_all: bool = False,
+    remote: str = "origin",
+    title: str | None = None,
+    body: str | None = None,
 ) -> SecretReport:
     """Search for keys, tokens and passwords in what would be committed or published.
 
     `commit` searches what is staged, or all changes (`stageAll`); `push` and `pull_request` search
-    the commits that `remote` does not have, except for merges. What is allowed in the project is
-    left out. `commit_changes`, `git_push` and `open_pull_request` refuse with `conflict` what is
-    found here, unless its fingerprint is in their `allowedSecrets`.
+    the commits that `remote` does not have, except for merges; `pull_request` also its `title` and
+    `body`. What is allowed in the project is left out.
+
+    `commit_changes`, `git_push` and `open_pull_request` refuse with `conflict` what is found here,
+    unless its fingerprint is in their `allowedSecrets`.
     """
 
 

@@ -14,7 +14,7 @@ from model.domain.secret_findings import Publishing, SecretReport
 from model.projects.tree import without_secrets
 from model.state import State
 from model.worktrees import require_project, require_worktree
-from model.worktrees.secret_gate import search_commit, search_push
+from model.worktrees.secret_gate import search_commit, search_push, search_texts
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -31,6 +31,8 @@ async def find_secrets(
     before: Publishing,
     stage_all: bool = False,
     remote: str = "origin",
+    title: str | None = None,
+    body: str | None = None,
 ) -> SecretReport:
     worktree = require_worktree(workspace.store.state, worktree_id)
     project = require_project(workspace.store.state, worktree.project_id)
@@ -38,7 +40,11 @@ async def find_secrets(
     if before == "commit":
         report, _ = await search_commit(project, root, stage_all=stage_all)
         return report
-    return await search_push(project, root, remote)
+    pushed = await search_push(project, root, remote)
+    if before == "push":
+        return pushed
+    texts = search_texts(project, {"title": title or "", "description": body or ""})
+    return pushed.model_copy(update={"findings": [*texts.findings, *pushed.findings]})
 
 
 @implements(api.allow_secret)

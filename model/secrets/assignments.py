@@ -1,7 +1,8 @@
 """Finds passwords and tokens of no known format: random values of names like `db_password`.
 
 Random is what changes between lower case, upper case and digits as words do not, and has many
-different characters. Calls, templates, paths, names and placeholders can be recognized by their form.
+different characters. Calls, templates, paths, names and placeholders can be recognized by their
+form.
 """
 
 import math

@@ -99,7 +99,7 @@ def _search(project: Project, added: Iterable[AddedLines]) -> list[SecretFinding
                     line=lines.first + lines.text.count("\n", 0, found.start),
                     commit=lines.commit,
                     label=found.label,
-                    excerpt=f"{clean_line(secret[:_EXCERPT])}…",
+                    excerpt=clean_line(secret.lstrip("-")[:_EXCERPT]) + "…",
                     fingerprint=digest,
                 ),
             )

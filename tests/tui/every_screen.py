@@ -42,6 +42,7 @@ from model.domain.resources import (
     Usage,
 )
 from model.domain.scripts import CommandRun, Script, ScriptRun
+from model.domain.secret_findings import SecretFinding, SecretReport
 from model.domain.usage import AccountLimits, UsageWindow
 from tests.tui import a_hosting_service as hosting
 from tests.tui.builders import (
@@ -68,6 +69,7 @@ from tui.landing.desk_list import DeskList
 from tui.landing.sweep_list import SweepList
 from tui.screens.palette import Palette
 from tui.screens.prompt_editor import EditPrompt
+from tui.screens.secrets_found import SecretsFound
 from tui.shell.app import SpinneyApp
 from tui.terminal.output_filters import make_legible, nearest_color
 
@@ -521,6 +523,41 @@ async def _amend(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: app.screen.is_modal)
 
 
+def a_worktree_with_secrets() -> FakeClient:
+    """A worktree whose commit is refused."""
+    client = a_busy_state()
+    client.answers |= {
+        "list_changed_files": lambda given: make_changes("config.py"),
+        "find_secrets": lambda given: SecretReport(
+            findings=[
+                SecretFinding(
+                    path="config.py",
+                    line=12,
+                    label="GitHub token",
+                    excerpt="ghp_…",
+                    fingerprint="a" * 16,
+                ),
+                SecretFinding(
+                    path="deploy/keys/id_ed25519",
+                    line=1,
+                    label="private key",
+                    excerpt="----…",
+                    fingerprint="b" * 16,
+                ),
+            ]
+        ),
+    }
+    client.refuse("commit_changes", "The commit would contain 2 possible secrets.", "conflict")
+    return client
+
+
+async def _secrets(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await action("commit")(app, pilot)
+    await until(pilot, lambda: app.screen.is_modal)
+    await pilot.press(*"Go", "enter")
+    await until(pilot, lambda: isinstance(app.screen, SecretsFound))
+
+
 def focused(selector: str) -> Reach:
     """A function that opens a session and focuses a pane."""
 
@@ -684,6 +721,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("commit-diff", _commit_diff),
     ScreenCase("amend", _amend),
     ScreenCase("stashes", action("stash")),
+    ScreenCase("secrets", _secrets, a_worktree_with_secrets),
     ScreenCase("landing", in_landing(), landing(train=a_train(), can_undo="l1")),
     ScreenCase("landing-empty", action("show_landing"), landing(rows=[])),
     ScreenCase("land", _land, landing()),

@@ -24,6 +24,7 @@ from model.domain.resources import (
     Session,
     Worktree,
 )
+from model.domain.secret_findings import SecretReport
 from model.domain.worktrees import IncludedFiles
 from model.state import State, apply
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
@@ -45,6 +46,7 @@ class FakeClient:
             "list_recovery_points": lambda given: [],
             "list_turns": lambda given: [],
             "get_http_server_status": lambda given: {"running": False},
+            "find_secrets": lambda given: SecretReport(),
             "get_removal_losses": lambda given: RemovalLosses(
                 files=[], commits=0, sessions=0, running=[]
             ),

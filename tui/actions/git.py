@@ -18,6 +18,7 @@ from tui.desk import Desk
 from tui.screens.choose_session import session_for
 from tui.screens.dialog import Confirm, Report
 from tui.screens.go_ahead import GoAhead
+from tui.screens.secrets_found import after_secrets
 
 if TYPE_CHECKING:
     from model.api.git import ExchangeResult
@@ -40,11 +41,18 @@ async def commit(desk: Desk) -> None:
         return
 
     async def make_commit(message: str, stage_all: bool) -> str:
-        desk.pending.reported.add(("commit", worktree.id))
-        result = await call(
-            commands.commit_changes, worktree_id=worktree.id, message=message, stage_all=stage_all
-        )
-        return result.commit_sha
+        async def run(allowed: list[str] | None) -> str:
+            desk.pending.reported.add(("commit", worktree.id))
+            result = await call(
+                commands.commit_changes,
+                worktree_id=worktree.id,
+                message=message,
+                stage_all=stage_all,
+                allowed_secrets=allowed,
+            )
+            return result.commit_sha
+
+        return await after_secrets(desk, worktree, "commit", run, stage_all=stage_all)
 
     async def write_message(stage_all: bool) -> str:
         result = await call(write_commit_message, worktree_id=worktree.id, stage_all=stage_all)
@@ -233,13 +241,18 @@ async def _exchange(
     from tui.screens.working import Progress
 
     async def transfer() -> "ExchangeResult":
-        desk.pending.reported.add((task, worktree.id))
         call, path = desk.client.call, worktree.path
         if task == "pull":
+            desk.pending.reported.add((task, worktree.id))
             return await call(
                 commands.git_pull, worktree_path=path, base_branch=branch, remote=remote
             )
-        return await call(commands.git_push, worktree_path=path)
+
+        async def push(allowed: list[str] | None) -> "ExchangeResult":
+            desk.pending.reported.add((task, worktree.id))
+            return await call(commands.git_push, worktree_path=path, allowed_secrets=allowed)
+
+        return await after_secrets(desk, worktree, "push", push)
 
     cancel = _cancel(desk, worktree)
     return await desk.ask(Progress(title, message, transfer, cancel))

@@ -12,6 +12,7 @@ from model.api.projects import add_project as add_project_command
 from model.api.projects import get_project_branches, update_project_settings
 from model.api.projects import remove_project as remove_project_command
 from model.api.recovery import list_recovery_points
+from model.api.secrets import forget_allowed_secret
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
@@ -197,6 +198,10 @@ async def _save_settings(
         tracker_team_id=if_changed(wanted.tracker_team, before.tracker_team),
         tracker_api_key={"": None, "-": ""}.get(wanted.tracker_key, wanted.tracker_key),
     )
+    for fingerprint in set(before.allowed_secrets) - set(wanted.allowed_secrets):
+        await desk.client.call(
+            forget_allowed_secret, project_id=project_id, fingerprint=fingerprint
+        )
     if wanted.servers != before.servers:
         servers = None if wanted.servers is None else list(wanted.servers)
         await desk.client.call(

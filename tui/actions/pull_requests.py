@@ -14,6 +14,7 @@ from tui.desk import Desk
 from tui.screens.choose import Choice
 from tui.screens.dialog import Confirm
 from tui.screens.searching_pick import SearchingPick
+from tui.screens.secrets_found import after_secrets
 
 if TYPE_CHECKING:
     from model.domain.resources import Worktree
@@ -46,13 +47,18 @@ async def pull_request(desk: Desk) -> None:
     from tui.screens.pull_request import PullRequest, PullRequestDraft
 
     async def open_request(draft: PullRequestDraft) -> commands.OpenedPullRequest:
-        return await desk.client.call(
-            commands.open_pull_request,
-            worktree_id=worktree.id,
-            title=draft.title or None,
-            body=draft.body or None,
-            draft=draft.is_draft,
-        )
+        async def run(allowed: list[str] | None) -> commands.OpenedPullRequest:
+            return await desk.client.call(
+                commands.open_pull_request,
+                worktree_id=worktree.id,
+                title=draft.title or None,
+                body=draft.body or None,
+                draft=draft.is_draft,
+                allowed_secrets=allowed,
+            )
+
+        title, body = draft.title or None, draft.body or None
+        return await after_secrets(desk, worktree, "pull_request", run, title=title, body=body)
 
     project = desk.state.projects[worktree.project_id]
     branches = worktree.branch, worktree.base_branch or project.default_branch

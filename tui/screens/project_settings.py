@@ -48,6 +48,8 @@ class ProjectSettings:
     """The id of the team of the issue tracker."""
     tracker_key: str = ""
     """A new key for the issue tracker; empty keeps the present one, `-` removes it."""
+    allowed_secrets: tuple[str, ...] = ()
+    """Fingerprints of what may be committed although it looks like a secret."""
 
 
 def settings_of(project: "Project") -> ProjectSettings:
@@ -63,6 +65,7 @@ def settings_of(project: "Project") -> ProjectSettings:
         None if servers is None else tuple(servers),
         project.branch_template or "",
         project.tracker_team_id or "",
+        allowed_secrets=tuple(project.allowed_secrets),
     )
 
 
@@ -91,6 +94,7 @@ class EditProject(Dialog[ProjectSettings]):
         self._branches = branches
         self._teams = teams
         self._servers = servers
+        self._secrets = project.allowed_secrets
         self._given = filled_in
         self._problem = problem
 
@@ -123,6 +127,7 @@ class EditProject(Dialog[ProjectSettings]):
             TextArea(given.prompt, id="prompt", compact=True, highlight_cursor_line=False),
             *self._server_list(),
             *self._tracker_fields(),
+            *self._secret_list(),
             Static(
                 keys_line(
                     ("^g", "save"),
@@ -172,6 +177,19 @@ class EditProject(Dialog[ProjectSettings]):
         ]
         return [Label("MCP servers"), SelectionList[str](*entries, id="servers", compact=True)]
 
+    def _secret_list(self) -> list[Widget]:
+        """What may be committed although it looks like a secret, if anything."""
+        if not self._secrets:
+            return []
+        entries = [
+            Selection(clean_line(about) or digest, digest, digest in self._given.allowed_secrets)
+            for digest, about in self._secrets.items()
+        ]
+        return [
+            Label("Allowed secrets"),
+            SelectionList[str](*entries, id="secrets", compact=True),
+        ]
+
     def on_mount(self) -> None:
         """Focus the first field."""
         self.query_one("#agent").focus()
@@ -203,7 +221,7 @@ class EditProject(Dialog[ProjectSettings]):
     def _pick_branch(self, present: str, typed: str) -> Pick:
         return Pick("Base branch", self._branches, present, typed=typed)
 
-    @on(SelectionList.SelectionToggled)
+    @on(SelectionList.SelectionToggled, "#servers")
     def _toggled(self, event: "SelectionList.SelectionToggled[str]") -> None:
         """Keep "as in the preferences" and named servers mutually exclusive."""
         event.stop()
@@ -226,6 +244,9 @@ class EditProject(Dialog[ProjectSettings]):
         for found in self.query("#servers").results(SelectionList):
             chosen = list(found.selected)
             servers = None if "" in chosen else tuple(chosen)
+        allowed = self._given.allowed_secrets
+        for found in self.query("#secrets").results(SelectionList):
+            allowed = tuple(found.selected)
         providers = self.query("#provider").results(PickField)
         provider = next((field.choice.value for field in providers), self._given.provider)
         self.dismiss(
@@ -240,5 +261,6 @@ class EditProject(Dialog[ProjectSettings]):
                 self.query_one("#template", Input).value.strip(),
                 self.query_one("#team", PickField).choice.value,
                 self.query_one("#tracker-key", Input).value.strip(),
+                allowed,
             )
         )

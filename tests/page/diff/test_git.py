@@ -1,5 +1,6 @@
 """Commit, push, pull, conflicts and pull requests from the page."""
 
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.model.secrets.fake_keys import FORMATS
 from tests.page.diff.work_tree import (
     WorkTree,
     act,
@@ -51,6 +53,28 @@ async def test_changes_are_committed_and_pushed(
     await expect(page.get_by_text("Pushed.")).to_be_visible()
     branch = tree.git("branch", "--show-current").strip()
     assert tree.git("rev-parse", "HEAD") == tree.git("rev-parse", f"origin/{branch}")
+
+
+async def test_secrets_are_shown_before_they_are_committed(user: UserInput, tree: WorkTree) -> None:
+    page = user.page
+    tree.write("one.env", f"TOKEN={FORMATS['github-personal']()}\n")
+    tree.write("two.env", f"PAYMENTS={FORMATS['stripe']()}\n")
+    await open_diff(page, tree)
+    await user.press(button(page, "Commit"))
+    form = page.locator("form.git-form")
+    await user.press(form.get_by_role("button", name="Commit", exact=True))
+    found = page.get_by_role("dialog", name="Possible secrets")
+    await expect(found).to_contain_text("2 possible secrets would be committed:")
+    rows = found.get_by_role("listitem")
+    await expect(rows).to_have_text([re.compile("one.env:1"), re.compile("two.env:1")])
+    await user.press(button(found, "Back, to take them out"))
+    await expect(form.get_by_role("alert")).to_contain_text("The commit would contain")
+    await user.press(form.get_by_role("button", name="Commit", exact=True))
+    await user.press(found.get_by_role("button", name="Allow in the project").first)
+    await expect(found).to_contain_text("1 possible secret would be committed:")
+    await user.press(button(found, "Commit anyway"))
+    await expect(page.get_by_text("Committed as ")).to_be_visible()
+    assert tree.git("status", "--porcelain") == ""
 
 
 async def test_a_running_commit_can_be_canceled(

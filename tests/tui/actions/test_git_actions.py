@@ -12,6 +12,7 @@ from model.api.reviews import ConflictTask
 from model.base.errors import SpinneyError
 from model.domain import events as e
 from model.domain.resources import Remote
+from model.domain.secret_findings import SecretFinding, SecretReport
 from tests.tui.a_hosting_service import a_pull_request
 from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.conftest import Start
@@ -65,7 +66,12 @@ async def test_a_commit_includes_everything_if_nothing_is_staged(start: Start) -
         await pilot.press(*"Mend", "ctrl+j", *"it", "enter")
         await until(pilot, lambda: app.screen is app.main)
         assert client.called("commit_changes") == [
-            {"worktree_id": "w1", "message": "Mend\nit", "stage_all": True}
+            {
+                "worktree_id": "w1",
+                "message": "Mend\nit",
+                "stage_all": True,
+                "allowed_secrets": None,
+            }
         ]
         assert "Committed as 0123456789." in notifications(app)
 
@@ -122,6 +128,43 @@ async def test_the_output_of_a_hook_is_shown_once_and_the_message_is_kept(start:
         assert app.screen.query_one(MessageArea).text == "Mend"
 
 
+async def test_secrets_are_shown_and_only_what_was_seen_is_committed(start: Start) -> None:
+    client = client_with_changes()
+    findings = [
+        SecretFinding(
+            path=path, line=3, label="GitHub token", excerpt="ghp_…", fingerprint=digit * 16
+        )
+        for path, digit in (("a.py", "a"), ("b.py", "b"))
+    ]
+
+    def commit(given: dict[str, Any]) -> CommitResult:
+        if not given["allowed_secrets"]:
+            raise SpinneyError("The commit would contain 2 possible secrets", "conflict")
+        return CommitResult(success=True, commit_sha="c" * 40)
+
+    client.answers["commit_changes"] = commit
+    client.answers["find_secrets"] = lambda given: SecretReport(findings=findings)
+    async with start(client) as (app, pilot):
+        perform(app, "commit")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        await pilot.press(*"Mend", "enter")
+        await until_shown(app, pilot, "2 possible secrets would be committed", "a.py:3", "b.py:3")
+        # Going back changes nothing, and the message stays.
+        await pilot.press("escape")
+        await until(pilot, lambda: dialog_status(app).startswith("The commit would contain"))
+        assert app.screen.query_one(MessageArea).text == "Mend"
+        await pilot.press("enter")
+        await until_shown(app, pilot, "2 possible secrets")
+        await pilot.press("a")
+        await until_shown(app, pilot, "1 possible secret would")
+        assert client.called("allow_secret") == [
+            {"project_id": "p1", "fingerprint": "a" * 16, "about": "GitHub token in a.py"}
+        ]
+        await pilot.press("ctrl+y")
+        await until(pilot, lambda: app.screen is app.main)
+        assert client.called("commit_changes")[-1]["allowed_secrets"] == ["b" * 16]
+
+
 async def test_the_agent_writes_the_message_and_it_can_be_edited(start: Start) -> None:
     client = client_with_changes()
     client.answers["write_commit_message"] = lambda given: CommitMessage(message="Add a")
@@ -167,7 +210,9 @@ async def test_a_push_shows_what_the_server_said(start: Start) -> None:
     async with start(client) as (app, pilot):
         perform(app, "push")
         await until(pilot, lambda: "Pushed.\nSee https://x" in notifications(app))
-        assert client.called("git_push") == [{"worktree_path": "/trees/brave-otter"}]
+        assert client.called("git_push") == [
+            {"worktree_path": "/trees/brave-otter", "allowed_secrets": None}
+        ]
 
 
 async def test_a_rejected_push_says_why_and_offers_to_pull(start: Start) -> None:
@@ -257,7 +302,13 @@ async def test_a_pull_request_is_opened_and_then_shown(start: Start) -> None:
         await pilot.press(*"Mend", "ctrl+t", "enter")
         await until_shown(app, pilot, "pull request #7", url)
         assert client.called("open_pull_request") == [
-            {"worktree_id": "w1", "title": "Mend", "body": None, "draft": True}
+            {
+                "worktree_id": "w1",
+                "title": "Mend",
+                "body": None,
+                "draft": True,
+                "allowed_secrets": None,
+            }
         ]
         await pilot.press("y")
         await until(pilot, lambda: any("opied" in toast for toast in notifications(app)))

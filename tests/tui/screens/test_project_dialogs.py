@@ -16,7 +16,7 @@ from tests.tui.builders import a_folder, a_project, a_session, a_state, a_worktr
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import screen_text
-from tests.tui.waiting import until
+from tests.tui.waiting import until, until_shown
 from tui.screens.add_project import AddProject
 from tui.screens.cloning import Cloning
 from tui.screens.dialog import AskText, Confirm
@@ -334,6 +334,21 @@ async def test_the_key_of_the_issue_tracker_is_hidden_and_its_team_is_chosen(sta
         await until(pilot, lambda: client.called("update_project_settings"))
         given = client.called("update_project_settings")[0]
         assert (given["tracker_api_key"], given["tracker_team_id"]) == ("secret", "t1")
+
+
+async def test_an_allowed_secret_can_be_forgotten(start: Start) -> None:
+    allowed = {"a" * 16: "GitHub token in a.env", "b" * 16: "Stripe key in b.env"}
+    client = FakeClient(a_state(a_project(allowed_secrets=allowed)))
+    async with start(client) as (app, pilot):
+        await move_cursor(app, pilot, Place("project", "p1"))
+        app.main.action_do("project_settings")
+        await until_shown(app, pilot, "Allowed secrets", "GitHub token in a.env")
+        app.screen.query_one("#secrets").focus()
+        await pilot.press("down", "space", "ctrl+g")
+        await until(pilot, lambda: client.called("forget_allowed_secret"))
+        assert client.called("forget_allowed_secret") == [
+            {"project_id": "p1", "fingerprint": "b" * 16}
+        ]
 
 
 async def test_only_changed_settings_are_saved_and_an_error_keeps_the_input(start: Start) -> None:

@@ -20,6 +20,7 @@ export async function projectSettings(app, projectId) {
   if (!project || project.is_folder) return app.toast("Open a project first.");
   const fields = makeFields(app, project, agents);
   const servers = makeServerBoxes(app, project);
+  const secrets = makeSecretBoxes(project);
   const problem = make("p.bad", { role: "alert" });
   const save = make("button.primary", "Save");
   const title = `Settings of ${project.name}`;
@@ -28,6 +29,7 @@ export async function projectSettings(app, projectId) {
     "form",
     fields.map(({ label, field }) => make("label.setting", make("span", label), field)),
     servers.element,
+    secrets.element,
     problem,
     make("div.choices", save, button("Cancel", () => dialog.close())),
   );
@@ -40,6 +42,7 @@ export async function projectSettings(app, projectId) {
     if (changes.trackerApiKey === "-") changes.trackerApiKey = "";
     save.disabled = true;
     try {
+      for (const fingerprint of secrets.forgotten()) await app.connection.call("forget_allowed_secret", { projectId, fingerprint });
       if (Object.keys(changes).length) await app.connection.call("update_project_settings", { projectId, ...changes });
       dialog.close();
     } catch (error) {
@@ -116,5 +119,16 @@ function makeServerBoxes(app, project) {
       const selected = useDefault.checked ? null : boxes.filter((box) => box.checked).map((box) => box.value);
       return JSON.stringify(selected) === JSON.stringify(before) ? {} : { enabledMcpServers: selected };
     },
+  };
+}
+
+/** The checkboxes of what may be committed although it looks like a secret; empty if there is none. @param {Resource} project */
+function makeSecretBoxes(project) {
+  const allowed = Object.entries(/** @type {Record<string, string>} */ (project.allowed_secrets ?? {}));
+  const boxes = allowed.map(([fingerprint]) => make("input", { type: "checkbox", value: fingerprint, checked: true }));
+  const labels = boxes.map((box, index) => make("label.check", box, allowed[index][1] || box.value));
+  return {
+    element: allowed.length ? make("fieldset", make("legend", "Allowed secrets"), labels) : "",
+    forgotten: () => boxes.filter((box) => !box.checked).map((box) => box.value),
   };
 }
