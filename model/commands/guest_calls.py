@@ -23,7 +23,7 @@ from model.base.errors import (
     worktree_not_found,
 )
 from model.commands.dispatch import run
-from model.domain.resources import Session
+from model.domain.resources import SentMessage, Session
 from model.secrets.scanner import mask_secrets
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ async def _act(
         return world.state.sessions[session_id]
     if isinstance(result, AddedImage):
         return AddedImage(path=show_upload(result.path))
+    assert result is None or isinstance(result, SentMessage), "the result is not known to be shown"
     return result
 
 

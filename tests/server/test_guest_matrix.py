@@ -3,6 +3,7 @@
 A command, path, event or field that is added fails here until it is decided on.
 """
 
+import inspect
 import json
 from typing import Any
 
@@ -20,9 +21,10 @@ from model.access.policy import COMMANDS as GUEST_COMMANDS
 from model.access.policy import PATHS
 from model.access.shapes import HIDDEN_FIELDS, SHOWN_FIELDS
 from model.api.command import COMMANDS
+from model.api.sessions import AddedImage
 from model.domain.events import EVENTS
 from model.domain.guests import ROLES, GuestRole
-from model.domain.resources import Session
+from model.domain.resources import SentMessage, Session
 from model.runtime.workspace import Workspace
 from server.app import Server
 from server.http_api import COMMAND_PATHS, OPERATIONS
@@ -80,6 +82,12 @@ OWNER_PATHS = {("GET", "/api/projects/{project_id}/avatar")}
 def test_every_command_is_decided_on() -> None:
     assert set(GUEST_COMMANDS) | set(OWNER_COMMANDS) == set(COMMANDS)
     assert not set(GUEST_COMMANDS) & set(OWNER_COMMANDS)
+
+
+def test_the_results_of_all_that_guests_do_are_known_to_be_shown() -> None:
+    for name, rule in GUEST_COMMANDS.items():
+        result = inspect.signature(COMMANDS[name].signature).return_annotation
+        assert not rule.acts or result in (Session, SentMessage, AddedImage, None), name
 
 
 def test_every_event_is_decided_on() -> None:

@@ -17,6 +17,7 @@ from model.commands.sessions import create_session
 from model.domain import events as e
 from model.domain.resources import Message, Project, Session, TextBlock, Usage, Worktree
 from model.runtime.workspace import Workspace
+from model.store.bus import CAPACITY
 from server.app import Server
 from server.guesses import MAX_WRONG
 from tests.conftest import Eventually
@@ -272,6 +273,22 @@ async def test_a_guest_resumes_without_a_loss(
     resumed = await second.event("content-delta")
     assert resumed["data"]["content"] == "Two.\n"
     assert resumed["seq"] == seen["seq"] + 1
+
+
+async def test_a_guest_whom_a_flood_has_overtaken_reloads(
+    workspace: Workspace, viewer: GuestClient, session: Session, foreign: Foreign
+) -> None:
+    _, before = await viewer.request("GET", "/api/init")
+    socket = await viewer.connect(since=before["seq"])
+    for number in range(2 * CAPACITY):  # at once, without a chance to follow
+        updates = {"name": f"Secret talk {number}"}
+        workspace.store.record(e.SessionUpdated(session_id=foreign.session.id, updates=updates))
+    assert await socket.wait_closed() == 1001
+    _, after = await viewer.request("GET", "/api/init")
+    assert after["run"] != before["run"]
+    again = await viewer.connect(since=after["seq"])
+    stream(workspace, session, "One.\n")
+    assert (await again.event("content-delta"))["data"]["content"] == "One.\n"
 
 
 async def test_a_secret_in_pieces_is_masked_in_events_blocks_and_pages(
