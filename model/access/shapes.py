@@ -44,7 +44,7 @@ HIDDEN_FIELDS: Final[Mapping[type[Resource], frozenset[str]]] = {
         "path", "order", "parent_id", "avatar_path", "enabled_mcp_servers", "known_mcp_servers",
         "custom_system_prompt", "default_provider", "default_backend", "worktrees_dir",
         "tracker_api_key", "tracker_team_id", "landing_method", "budget_usd", "trusted_scripts",
-        "allowed_secrets", "branch_template",
+        "allowed_secrets", "branch_template", "outside_worktrees", "ignored_worktrees",
     }),
     Worktree: frozenset({
         "last_opened_at", "port", "started_from", "renaming_to", "restored_from", "dismissed_pr",

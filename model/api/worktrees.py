@@ -83,8 +83,20 @@ async def recreate_worktree(worktree_id: str) -> Worktree:
 
 
 @command
-async def list_outside_worktrees(project_id: str) -> list[OutsideWorktree]:
+async def list_outside_worktrees(
+    project_id: str, include_ignored: bool = False
+) -> list[OutsideWorktree]:
     """List the worktrees of the project's repository that were created outside Spinney."""
+
+
+@command
+async def ignore_outside_worktree(
+    project_id: str, path: Annotated[str, PATH], ignored: bool = True
+) -> None:
+    """Offer a worktree that was created outside Spinney no more, or (`ignored` false) again.
+
+    `Project.outside_worktrees` counts those that are offered.
+    """
 
 
 @command

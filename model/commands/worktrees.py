@@ -20,7 +20,6 @@ from model.hosting.forge import ItemText
 from model.hosting.forges import find_forge
 from model.state import State
 from model.worktrees import (
-    adopting,
     archiving,
     creation,
     renaming,
@@ -89,8 +88,18 @@ async def recreate_worktree(workspace: "Workspace", worktree_id: str) -> Worktre
 
 
 @implements(api.list_outside_worktrees)
-async def list_outside_worktrees(workspace: "Workspace", project_id: str) -> list[OutsideWorktree]:
-    return await adopting.list_outside_worktrees(workspace.store.state, project_id)
+async def list_outside_worktrees(
+    workspace: "Workspace", project_id: str, include_ignored: bool = False
+) -> list[OutsideWorktree]:
+    found = await workspace.outside_worktrees.list(project_id)
+    return [each for each in found if include_ignored or not each.ignored]
+
+
+@implements(api.ignore_outside_worktree)
+async def ignore_outside_worktree(
+    workspace: "Workspace", project_id: str, path: str, ignored: bool = True
+) -> None:
+    await workspace.outside_worktrees.ignore(project_id, path, ignored=ignored)
 
 
 @implements(api.get_included_files)
@@ -100,7 +109,7 @@ async def get_included_files(workspace: "Workspace", project_id: str) -> Include
 
 @implements(api.adopt_worktree)
 async def adopt_worktree(workspace: "Workspace", project_id: str, path: str) -> Worktree:
-    return await adopting.adopt(workspace.store, project_id, path)
+    return await workspace.outside_worktrees.adopt(project_id, path)
 
 
 @implements(api.rename_worktree)

@@ -71,6 +71,10 @@ class Project(Resource):
     """How branches land in it, if not as the preference says."""
     budget_usd: float | None = Field(default=None, exclude_if=lambda budget: budget is None)
     """What its agents may use in a day, in dollars, if not as the preference says; 0: no limit."""
+    outside_worktrees: int = Field(default=0, exclude_if=lambda number: number == 0)
+    """How many worktrees of its repository were created outside Spinney and may be adopted."""
+    ignored_worktrees: list[str] = Field(default_factory=list, exclude_if=lambda paths: not paths)
+    """The paths of those that are not offered any more."""
     trusted_scripts: list[str] = Field(default_factory=list)
     """Hashes of the repository's scripts that are allowed to run."""
     allowed_secrets: dict[str, str] = Field(default={}, exclude_if=lambda allowed: not allowed)

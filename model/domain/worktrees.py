@@ -28,6 +28,8 @@ class OutsideWorktree(Resource):
     path: str
     branch: str | None
     """Null if no branch is checked out; such a worktree cannot be adopted."""
+    ignored: bool = False
+    """Whether it is not offered any more."""
 
 
 class IncludedFiles(Resource):

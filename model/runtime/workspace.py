@@ -64,6 +64,7 @@ from model.usage.budgets import Budgets
 from model.usage.meter import UsageMeter
 from model.usage.reports import UsageReports
 from model.worktrees import ports, renaming
+from model.worktrees.adopting import OutsideWorktrees
 from model.worktrees.branch_naming import BranchNamer
 from model.worktrees.file_search import FileSearch
 from model.worktrees.item_context import ItemContextStore
@@ -129,6 +130,7 @@ class Workspace:
         self.scripts: ScriptRunner
         self.shell_commands: ShellCommands
         self.removals: WorktreeRemover
+        self.outside_worktrees: OutsideWorktrees
         self.recovery_points: RecoveryPoints
         self.restoring: WorktreeRestorer
         self.restoring_sessions: SessionRestorer
@@ -296,6 +298,8 @@ class Workspace:
         self.run_in_background(self.removals.recover())
         self.run_in_background(renaming.recover(self.store))
         self.run_in_background(ports.assign_missing(self.store))
+        self.outside_worktrees = OutsideWorktrees(self.store, self.directories.data)
+        self.run_in_background(self.outside_worktrees.run())
         retention = Retention(
             self.store, self.removals, self.chats.end_agent, self.recovery_points.save_session
         )

@@ -235,3 +235,20 @@ async def test_a_missing_project_directory_is_reported(client: ProjectClient) ->
     assert await client.call("get_problems") == [error]
     away.rename(root)
     assert await client.call("fetch_worktrees_status", projectId=client.project_id) is None
+
+
+async def test_ignore_outside_worktree_takes_it_from_those_that_are_offered(
+    client: ProjectClient, tmp_path: Path
+) -> None:
+    path = str((tmp_path / "by-hand").resolve())
+    client.repository.git("worktree", "add", "-q", "-b", "by-hand", path)
+    offered = {"path": path, "branch": "by-hand", "ignored": False}
+    project = {"projectId": client.project_id}
+    assert await client.call("list_outside_worktrees", **project) == [offered]
+    await client.call("ignore_outside_worktree", **project, path=path)
+    assert await client.call("list_outside_worktrees", **project) == []
+    every = await client.call("list_outside_worktrees", **project, includeIgnored=True)
+    assert every == [{**offered, "ignored": True}]
+    elsewhere = str(tmp_path / "elsewhere")
+    error = await expect_error(client.call, "ignore_outside_worktree", **project, path=elsewhere)
+    assert "was created outside Spinney" in error

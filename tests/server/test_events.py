@@ -25,8 +25,8 @@ WORKTREE = Worktree(id="w", project_id="p", name="w", path="/w", branch="w", cre
 SESSION = Session(id="s", worktree_id="w", name="s", created_at=1)
 MESSAGE = Message(id="m", role="assistant", timestamp=1, session_id="s")
 
-_PROJECT_FIELDS = set(Project.model_fields) - {"landing_method", "branch_template", "budget_usd"}
-"""They are sent only of a project that has its own."""
+_PROJECT_FIELDS = {name for name, field in Project.model_fields.items() if field.exclude_if is None}
+"""Those with a value that is left out are sent only of a project that has its own."""
 
 INTERFACE: list[tuple[e.Event, str, set[str]]] = [
     (

@@ -32,6 +32,7 @@ class SlashCommand:
 
 
 SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
+    "adopt": SlashCommand("adopt_worktree", is_rare=True),
     "agent": SlashCommand("choose_agent", "[name]", "agents"),
     "approve": SlashCommand("review_plan"),
     "archive": SlashCommand("archive_worktree"),

@@ -184,6 +184,16 @@ def _project_step(state: "State", place: "Place | None", key_of: Callable[[str],
             action="add_project",
             more=((key_of("commands"), "all commands"), (key_of("toggle_tree"), "projects")),
         )
+    found = project.outside_worktrees
+    if found and not state.worktrees_of(project.id):
+        return Step(
+            name,
+            f"No worktrees yet, but {count(found, 'worktree')} of this repository "
+            f"{'was' if found == 1 else 'were'} created outside Spinney.",
+            offer=f"Adopt {'it' if found == 1 else 'one of them'}",
+            action="adopt_worktree",
+            more=((key_of("new_worktree"), "new worktree"), (key_of("help"), "help")),
+        )
     if not state.worktrees_of(project.id):
         return Step(
             name,

@@ -12,7 +12,7 @@ from tui.store.places import Place, get_worktree
 from tui.tree.rows import repeats_name
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session, Worktree
+    from model.domain.resources import Project, Session, Worktree
     from model.state import State
 
 _PATH_AT = 1
@@ -68,7 +68,10 @@ def describe_place(place: Place | None, state: "State", home: str) -> tuple[str,
         if project is None:
             return ()
         number = len(state.worktrees_of(project.id))
-        return (count(number, "worktree"), _shorten(project.path, home))
+        return (
+            count(number, "worktree") + _describe_found(project),
+            _shorten(project.path, home),
+        )
     project = state.projects.get(worktree.project_id)
     base = worktree.base_branch or (project.default_branch if project is not None else "")
     return (
@@ -76,6 +79,11 @@ def describe_place(place: Place | None, state: "State", home: str) -> tuple[str,
         _shorten(worktree.path, home),
         _session_line(place, worktree, state.sessions_of(worktree.id)),
     )
+
+
+def _describe_found(project: "Project") -> str:
+    """What follows the number of a project's worktrees; empty unless others were found."""
+    return f" · {project.outside_worktrees} found, /adopt" if project.outside_worktrees else ""
 
 
 def _branch_line(worktree: "Worktree", base: str) -> str:

@@ -262,6 +262,8 @@ def project_parts(project: "Project", icon: StatusIcon, *, folded: bool) -> Iter
         yield f" {icon.symbol}", icon.role
     if project.default_branch:
         yield f"  {clean_line(project.default_branch)}", "muted"
+    if project.outside_worktrees:
+        yield f"  {project.outside_worktrees} found", "count"
 
 
 def fit_parts(parts: tuple[Part, ...], available: int) -> tuple[Part, ...]:

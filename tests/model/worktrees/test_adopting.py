@@ -1,5 +1,8 @@
 """Worktrees created outside Spinney are listed and adopted, and never deleted."""
 
+import asyncio
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +15,17 @@ from model.commands.worktrees import (
     archive_worktree,
     create_worktree,
     get_removal_losses,
+    ignore_outside_worktree,
     list_outside_worktrees,
     remove_worktree,
     rename_worktree,
 )
 from model.domain.resources import Project
 from model.runtime.workspace import Workspace
+from model.worktrees import adopting
+from model.worktrees.adopting import OutsideWorktrees
 from tests.model.git.repository import Repository
+from tests.model.worktrees.conftest import Maker
 
 
 @pytest.fixture
@@ -96,3 +103,52 @@ async def test_the_name_of_a_bare_repository_omits_the_git_suffix(
     assert (added.name, added.path) == ("tools", str(bare.resolve()))
     adopted = await adopt_worktree(workspace, added.id, str(tmp_path / "hand"))
     assert adopted.branch == "hand"
+
+
+async def test_worktrees_from_outside_are_counted_until_they_are_adopted_or_ignored(
+    make: Maker, workspace: Workspace, repository: Repository, tmp_path: Path
+) -> None:
+    def count() -> int:
+        return workspace.store.state.projects[make.project.id].outside_worktrees
+
+    for name in ("one", "two"):
+        repository.git("worktree", "add", "-q", "-b", name, str(tmp_path / name))
+    inside = workspace.directories.data / "trains" / "x"
+    repository.git("worktree", "add", "-q", "--detach", str(inside))  # Spinney's own
+    await workspace.outside_worktrees.update_count(make.project.id)
+    assert count() == 2
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    await ignore_outside_worktree(workspace, make.project.id, one)
+    assert count() == 1
+    assert [each.path for each in await list_outside_worktrees(workspace, make.project.id)] == [two]
+    every = await list_outside_worktrees(workspace, make.project.id, include_ignored=True)
+    assert [(each.path, each.ignored) for each in every] == [(one, True), (two, False)]
+    await ignore_outside_worktree(workspace, make.project.id, one, ignored=False)
+    assert count() == 2
+    await ignore_outside_worktree(workspace, make.project.id, one)
+    await adopt_worktree(workspace, make.project.id, one)  # also one that was ignored
+    await adopt_worktree(workspace, make.project.id, two)
+    project = workspace.store.state.projects[make.project.id]
+    assert (project.outside_worktrees, project.ignored_worktrees) == (0, [])
+
+
+async def test_a_worktree_that_an_agent_makes_is_found_by_itself(
+    make: Maker,
+    workspace: Workspace,
+    repository: Repository,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(adopting, "_INTERVAL", 0.02)
+    finder = asyncio.create_task(OutsideWorktrees(workspace.store, tmp_path / "data").run())
+
+    def has(number: int) -> Callable[[], bool]:
+        return lambda: workspace.store.state.projects[make.project.id].outside_worktrees == number
+
+    try:
+        repository.git("worktree", "add", "-q", "-b", "theirs", str(tmp_path / "theirs"))
+        await make.eventually(has(1))
+        shutil.rmtree(tmp_path / "theirs")  # git still lists it
+        await make.eventually(has(0))
+    finally:
+        finder.cancel()

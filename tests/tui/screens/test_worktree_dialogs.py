@@ -621,8 +621,28 @@ async def test_an_outside_worktree_is_adopted_from_a_list_and_opened(start: Star
         assert isinstance(app.screen, Choose)
         assert [choice.label for choice in app.screen.choices] == ["/else/loose", "/else/mine"]
         await pilot.press("down", "enter")
+        await until(pilot, lambda: "do not offer it again" in screen_text(app))
+        await pilot.press("enter")
         await until(pilot, lambda: app.main.place == Place("worktree", "w9"))
         assert client.called("adopt_worktree") == [{"project_id": "p1", "path": "/else/mine"}]
+
+
+async def test_worktrees_that_were_found_are_offered_and_one_is_ignored(start: Start) -> None:
+    client = add_outside_worktrees(FakeClient(a_state(a_project(outside_worktrees=2))))
+    async with start(client) as (app, pilot):
+        app.main.open_place(Place("project", "p1"))
+        await until(pilot, lambda: "2 worktrees of this repository" in screen_text(app))
+        assert app.main.projects.labels == ["alpha  main  2 found"]
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await pilot.press("enter")
+        await until(pilot, lambda: "do not offer it again" in screen_text(app))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: client.called("ignore_outside_worktree"))
+        assert client.called("ignore_outside_worktree") == [
+            {"project_id": "p1", "path": "/else/loose", "ignored": True}
+        ]
+        assert not client.called("adopt_worktree")
 
 
 async def test_removing_an_adopted_worktree_says_that_its_files_are_kept(

@@ -5,6 +5,7 @@ import { missingView } from "../app.js";
 import { avatarElement } from "../avatars.js";
 import { choose } from "../dialogs.js";
 import { button, make, syncKeyed, patchChildren } from "../dom.js";
+import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { sessionLink } from "../links.js";
 import { gitMarks } from "../marks.js";
@@ -16,6 +17,7 @@ import { changePicture, deleteFolder, editScripts, moveBy, moveToFolder, newFold
  * @typedef {import("../app.js").App} App
  * @typedef {import("../state.js").Resource} Resource
  * @typedef {() => unknown} Do
+ * @typedef {{ path: string, branch: string | null, ignored: boolean }} Outside
  */
 
 /** @type {import("../app.js").MakeView} */
@@ -30,7 +32,7 @@ export function projectView(app, route) {
 
   /** @param {Resource} current */
   const headParts = (current) => {
-    const more = button(icon("more"), () => openMenu(app, current, () => listOutside(current.id)), ".icon-only", { title: "More", "aria-label": "More actions" });
+    const more = button(icon("more"), () => openMenu(app, current, () => showOutside(project() ?? current, { all: true })), ".icon-only", { title: "More", "aria-label": "More actions" });
     if (current.is_folder) {
       return [make("div.choices", button([icon("plus"), "Add a project"], () => performAction(app, "add_project"), ".primary"), button("New folder", () => newFolder(app, current.id))), more];
     }
@@ -40,21 +42,31 @@ export function projectView(app, route) {
     return [identity, make("a.button.primary", icon("edit"), "New task", { href: hashFor("new", "", { project: current.id }) }), landing, settings, more];
   };
 
-  /** List worktrees created outside Spinney, to adopt them. @param {string} projectId */
-  async function listOutside(projectId) {
-    const found = await app.run("list_outside_worktrees", { projectId });
+  let shownOutside = "";
+  /** Show the worktrees created outside Spinney: those that are offered, or with `all` the ignored ones too. @param {Resource} current */
+  async function showOutside(current, { all = false } = {}) {
+    const shown = JSON.stringify([current.outside_worktrees ?? 0, current.ignored_worktrees ?? []]);
+    if (!all && (shown === shownOutside || current.is_folder)) return;
+    shownOutside = shown;
+    if (!all && !current.outside_worktrees) return outsideList.replaceChildren();
+    /** @type {Outside[] | undefined} */
+    const found = await (all ? app.run : app.read).call(app, "list_outside_worktrees", { projectId: current.id, includeIgnored: all });
     if (!found) return;
-    const emptyHint = make("p.hint", "There are no other worktrees of this repository.");
-    patchChildren(outsideList, found.length ? found.map((/** @type {any} */ worktree) => make("p", adoptRow(projectId, worktree))) : [emptyHint]);
+    const offered = found.filter(({ ignored }) => !ignored).length;
+    const title = offered ? `Found ${pluralize(offered, "worktree")} created outside Spinney` : found.length ? "Worktrees created outside Spinney" : "There are no other worktrees of this repository.";
+    outsideList.replaceChildren(make("section.card.outside", make("h2", title), ...found.map((worktree) => outsideRow(current.id, worktree))));
   }
 
-  /** @param {string} projectId @param {{ path: string, branch: string | null }} worktree */
-  function adoptRow(projectId, worktree) {
-    const name = button(`Adopt ${worktree.branch ?? "(no branch)"}`, async () => {
-      const adopted = await app.run("adopt_worktree", { projectId, path: worktree.path });
+  /** @param {string} projectId @param {Outside} worktree */
+  function outsideRow(projectId, { path, branch, ignored }) {
+    const adopt = button(`Adopt ${branch ?? "(no branch)"}`, async () => {
+      const adopted = await app.run("adopt_worktree", { projectId, path });
       if (adopted) app.go("worktree", adopted.id);
     });
-    return [name, " ", make("span.path", worktree.path)];
+    const change = button(ignored ? "Offer again" : "Ignore", () => app.run("ignore_outside_worktree", { projectId, path, ignored: !ignored }), ".quiet", {
+      title: ignored ? "Offer it again" : "Do not offer it again",
+    });
+    return make("div.outside-row", make("span.path", path), ignored && make("small", "ignored"), make("span.choices", adopt, change));
   }
 
   let shownHead = "";
@@ -64,6 +76,7 @@ export function projectView(app, route) {
     const signature = JSON.stringify([current.path, current.avatar_path]);
     if (signature !== shownHead) head.replaceChildren(...headParts(current));
     shownHead = signature;
+    showOutside(current);
     const worktrees = app.state.worktreesOf(current.id);
     const items = current.is_folder ? app.state.itemsIn(current.id) : worktrees;
     emptyNote.hidden = items.length > 0;
