@@ -83,4 +83,4 @@ def _describe_limits(accounts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             if window["resets_at"] is not None:
                 at = datetime.datetime.fromtimestamp(window["resets_at"])
                 resets = f", resets {at:%Y-%m-%d %H:%M}"
-            yield f"{clean_line(account['id'])} {clean_line(window['id'])}: {used}{resets}"
+            yield f"{clean_line(account['label'])}, {clean_line(window['label'])}: {used}{resets}"

@@ -11,6 +11,7 @@ from model.domain.usage import AccountLimits
 from model.preferences.schema import MAX_BUDGET
 from model.state import State
 from model.store.usage_queries import UsageKey
+from model.usage.limits import name_limits
 from model.worktrees import require_project, require_worktree
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ async def get_usage(
 
 @implements(api.list_usage_limits)
 async def list_usage_limits(workspace: "Workspace") -> list[AccountLimits]:
-    return workspace.usage.limits.list()
+    return [*name_limits(workspace.usage.limits.list(), workspace.catalog.label)]
 
 
 @implements(api.list_budgets)

@@ -40,6 +40,8 @@ class UsageWindow(Resource):
 
     id: str
     """The provider's name for it, such as `five_hour`; of Codex `LIMIT:primary`, `:secondary`."""
+    label: str = ""
+    """What people call it, such as `5 hours`; only in `list_usage_limits`."""
     used: float | None = None
     """The used fraction; 1 is all of it. Null if the provider did not say."""
     resets_at: float | None = None
@@ -55,6 +57,8 @@ class AccountLimits(Resource):
 
     id: str
     """The agent and, if there is one, the provider profile: `backend_a`, `backend_a:work`."""
+    label: str = ""
+    """What people call it, such as `Claude Code (work)`; only in `list_usage_limits`."""
     backend: str
     profile: str = ""
     windows: list[UsageWindow] = Field(default_factory=list)

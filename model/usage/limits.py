@@ -1,7 +1,7 @@
 """The last known usage windows of each account. Belongs to the core's event loop."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from model.base.text import clean_line
@@ -52,6 +52,37 @@ class KnownLimits:
             id=account, backend=backend, profile=profile, windows=newest, updated_at=self._now()
         )
         self._store.record(LimitsUpdated(account=self._accounts[account]))
+
+
+def name_limits(
+    accounts: Iterable[AccountLimits], label_of: Callable[[str], str]
+) -> Iterator[AccountLimits]:
+    """Yield the accounts with the labels of themselves and of their windows.
+
+    `label_of` returns the name of a backend's agents.
+    """
+    for account in accounts:
+        profile = f" ({clean_line(account.profile)})" if account.profile else ""
+        yield account.model_copy(
+            update={
+                "label": f"{label_of(account.backend)}{profile}",
+                "windows": [
+                    window.model_copy(update={"label": _name_window(window)})
+                    for window in account.windows
+                ],
+            }
+        )
+
+
+def _name_window(window: UsageWindow) -> str:
+    """Return the length of a window, and what it is about if that is not everything."""
+    if not window.minutes:
+        return window.id
+    days, minutes = divmod(window.minutes, 24 * 60)
+    length = f"{days} days" if days and not minutes else f"{window.minutes / 60:g} hours"
+    _, _, kind = window.id.partition("_day_")
+    subject = window.id.partition(":")[0] if ":" in window.id else kind
+    return f"{length} {subject}" if subject and subject != "codex" else length
 
 
 def _merge(old: UsageWindow | None, new: UsageWindow) -> UsageWindow:

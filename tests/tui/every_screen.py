@@ -639,14 +639,25 @@ def a_used_program() -> FakeClient:
                    used=0.82, resets_at=NOW + 9000),
         ],
         "list_usage_limits": lambda given: [
-            AccountLimits(id="backend_a", backend="backend_a", updated_at=NOW, windows=[
-                UsageWindow(id="five_hour", used=0.83, resets_at=NOW + 1200, minutes=300),
-                UsageWindow(id="seven_day", used=0.4, resets_at=NOW + 2e5, minutes=10_080),
-            ]),
             AccountLimits(
-                id="backend_b:work", backend="backend_b", profile="work", updated_at=NOW, windows=[
-                    UsageWindow(id="codex:primary", used=1, resets_at=NOW + 600, minutes=300,
-                                reached=True),
+                id="backend_a",
+                label="Claude Code",
+                backend="backend_a",
+                updated_at=NOW,
+                windows=[
+                    UsageWindow(id="a", label="5 hours", used=0.83, resets_at=NOW + 1200),
+                    UsageWindow(id="b", label="7 days", used=0.4, resets_at=NOW + 2e5),
+                ],
+            ),
+            AccountLimits(
+                id="backend_b:work",
+                label="Codex (work)",
+                backend="backend_b",
+                updated_at=NOW,
+                windows=[
+                    UsageWindow(
+                        id="a", label="5 hours", used=1, resets_at=NOW + 600, reached=True
+                    ),
                 ],
             ),
         ],

@@ -22,7 +22,7 @@ from model.api.usage import (
 from model.base.amounts import format_cost, format_number
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.usage import AccountLimits, UsageWindow
+from model.domain.usage import AccountLimits
 from tui.desk import Desk
 from tui.draw.colors import ASCII_GLYPHS
 from tui.screens import usage_lines as draw
@@ -206,7 +206,7 @@ class Usage(Dialog[None]):
     def _meters(self, width: int, is_ascii: bool) -> list[Content]:
         meters = [
             (
-                self._name_account(account, window),
+                f"{clean_line(account.label)}, {clean_line(window.label)}",
                 window.used,
                 "reached, " * window.reached + draw.describe_reset(window.resets_at),
             )
@@ -228,11 +228,6 @@ class Usage(Dialog[None]):
             draw.meter_line(name, used, rest, size, is_ascii=is_ascii, is_short=is_short)
             for name, used, rest in meters
         ]
-
-    def _name_account(self, account: AccountLimits, window: UsageWindow) -> str:
-        label = self._desk.agents.catalog.label(account.backend)
-        profile = f" ({clean_line(account.profile)})" if account.profile else ""
-        return f"{clean_line(label)}{profile}, {draw.window_name(window)}"
 
 
 def _describe_session(session: "Session") -> Content:

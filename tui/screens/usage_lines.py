@@ -14,7 +14,6 @@ from tui.draw.line_parts import one_line
 
 if TYPE_CHECKING:
     from model.api.usage import UsageReport, UsageRow
-    from model.domain.usage import UsageWindow
 
 PLOT_DAYS: Final = 30
 _PLOT_ROWS: Final = 3
@@ -62,17 +61,6 @@ def meter_line(
         f" {round(100 * used):>3} %",
         (f"  {rest}" if rest else "", "$text-muted"),
     )
-
-
-def window_name(window: "UsageWindow") -> str:
-    """Return what people call a window: `5 hours`, `7 days opus`."""
-    if window.minutes:
-        days, minutes = divmod(window.minutes, 24 * 60)
-        length = f"{days} days" if days and not minutes else f"{window.minutes / 60:g} hours"
-        _, _, kind = window.id.partition("_day_")
-        limit = window.id.partition(":")[0] if ":" in window.id else kind
-        return f"{length} {clean_line(limit)}" if limit and limit != "codex" else length
-    return clean_line(window.id)
 
 
 def describe_reset(resets_at: float | None) -> str:

@@ -70,6 +70,7 @@ const ACTIONS = [
   { id: "share_session", needs: "session", do: (app, { session }) => session && import("./views/share.js").then((module) => module.share(app, { sessionId: session.id }, session.name)) },
   { id: "share_project", needs: "project", do: (app, { project }) => shareProject(app, project) },
   { id: "show_guests", do: (app) => app.go("guests") },
+  { id: "show_usage", do: (app) => app.go("usage") },
   { id: "show_archive", keys: "f8", do: (app) => app.go("archive") },
   { id: "preferences", keys: "f9", do: (app) => app.go("preferences") },
   { id: "server", do: (app) => app.go("server") },

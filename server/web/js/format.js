@@ -42,3 +42,20 @@ export function formatDuration(seconds) {
 
 /** Date and time in full. @param {number} timestamp in seconds */
 export const formatFull = (timestamp) => new Date(timestamp * 1000).toLocaleString([], { dateStyle: "full", timeStyle: "short" });
+
+/** A count in few characters: `950`, `12.4k`, `1.2M`. @param {number} count */
+export function formatCount(count) {
+  if (count < 1000) return String(count);
+  return count < 999_950 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+/**
+ * A cost in dollars: `$1.23`, `~$1.23` if estimated, `$1.23+` if more is unknown, `unknown`.
+ * @param {number | null} usd @param {boolean} [isEstimated] @param {boolean} [isPartial]
+ */
+export function formatCost(usd, isEstimated = false, isPartial = false) {
+  if (usd === null) return "unknown";
+  const digits = usd < 1000 ? 2 : 0;
+  const dollars = usd.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return `${isEstimated ? "~" : ""}${usd > 0 && usd < 0.005 ? "<$0.01" : `$${dollars}`}${isPartial ? "+" : ""}`;
+}

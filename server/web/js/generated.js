@@ -49,6 +49,7 @@ export const TITLES = {
   share_session: "Share the session with a guest",
   share_project: "Share the project with a guest",
   show_guests: "Guests: their links, and what they did",
+  show_usage: "Usage: tokens, cost and limits",
   show_archive: "Archive: restore or delete worktrees, sessions and recovery points",
   preferences: "Preferences",
   server: "Server: address, token, QR code",

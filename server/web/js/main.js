@@ -64,6 +64,7 @@ app.addView("search", lazyView(() => import("./views/search.js"), "searchView"))
 app.addView("raw", lazyView(() => import("./views/raw_log.js"), "rawLogView"));
 app.addView("archive", lazyView(() => import("./views/archive.js"), "archiveView"));
 app.addView("preferences", lazyView(() => import("./views/preferences.js"), "preferencesView"));
+app.addView("usage", lazyView(() => import("./views/usage.js"), "usageView"));
 app.addView("guests", lazyView(() => import("./views/guests.js"), "guestsView"));
 app.addView("server", lazyView(() => import("./views/server.js"), "serverView"));
 app.addView("help", lazyView(() => import("./views/help.js"), "helpView"));

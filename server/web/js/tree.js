@@ -156,6 +156,7 @@ const LINKS = [
   ["Landing", "landing", "merge"],
   ["Search", "search", "search"],
   ["Archive", "archive", "archive"],
+  ["Usage", "usage", "bolt"],
   ["Preferences", "preferences", "settings"],
   ["Server", "server", "server"],
   ["Help", "help", "question"],

@@ -4,7 +4,7 @@
 
 import { confirm, showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
-import { pluralize } from "../format.js";
+import { formatCost, formatCount, pluralize } from "../format.js";
 import { mayUse } from "../guest.js";
 import { loadAgents, answeringModel, clearAgents, modelChooser, setOptions } from "./models.js";
 
@@ -129,7 +129,8 @@ function formatUsage(session) {
   const { read, written } = countTokens(session);
   const { context_tokens: contextTokens, context_window: contextWindow } = session;
   return [
-    read + written > 0 && pluralize(read + written, "token", abbreviate(read + written)),
+    read + written > 0 && pluralize(read + written, "token", formatCount(read + written)),
+    session.cost?.usd > 0 && formatCost(session.cost.usd, session.cost.is_estimated, session.cost.is_partial),
     contextTokens && contextWindow && `context ${Math.floor((100 * contextTokens) / contextWindow)} %`,
   ].filter(Boolean).join(" · ");
 }
@@ -146,10 +147,4 @@ function describeUsage(session) {
   const { context_tokens: contextTokens, context_window: contextWindow } = session;
   const context = contextTokens && contextWindow ? `; ${contextTokens.toLocaleString("en")} of ${pluralize(contextWindow, "token")} of context` : "";
   return `${pluralize(read, "token")} read, ${written.toLocaleString("en")} written${context}`;
-}
-
-/** @param {number} count */
-function abbreviate(count) {
-  if (count < 1000) return String(count);
-  return count < 1_000_000 ? `${(count / 1000).toFixed(count < 10_000 ? 1 : 0)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }

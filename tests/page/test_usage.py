@@ -1,0 +1,35 @@
+"""The usage view: limits, budgets, a plot, and sums that follow the turns that end."""
+
+import re
+from typing import Any
+
+from playwright.async_api import expect
+
+from tests.page.browser import DESKTOP, PHONE
+from tests.page.conftest import OpenPage
+from tests.server.conftest import Socket
+
+
+async def test_usage_shows_what_turns_cost_and_follows_them(
+    open_page: OpenPage, client: Socket, session: Any
+) -> None:
+    page = await open_page("/usage")
+    await expect(page.get_by_text("Nothing was used yet.")).to_be_visible()
+    message = "/demo used 83 20\n/demo say one two"
+    await client.call("send_chat_message", sessionId=session["id"], message=message)
+    await expect(page.locator(".usage-total")).to_contain_text("1 turn ·")
+    await expect(page.get_by_role("progressbar", name="Demo agent, 5 hours")).to_be_visible()
+    await expect(page.locator(".usage-meter .percent")).to_have_text("83 %")
+    await page.get_by_label("By").select_option("session")
+    row = page.locator(".usage-table tbody tr")
+    await expect(row).to_contain_text(session["name"])
+    await expect(row).to_contain_text("$0.01")
+    await page.get_by_text("All", exact=True).click()
+    await expect(
+        page.get_by_role("img", name=re.compile("Cost of the last 30 days"))
+    ).to_be_visible()
+    for screen in (DESKTOP, PHONE):
+        await page.set_viewport_size({"width": screen.width, "height": screen.height})
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await row.get_by_role("link").click()
+    await expect(page).to_have_url(re.compile(f"session/{session['id']}"))
