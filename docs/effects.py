@@ -306,6 +306,46 @@ EFFECTS: Final[dict[str, Effect]] = {
     "http_server_token_required": _of(
         _SERVER, f"{_SETTINGS_OF_SERVER}::test_a_change_of_token_required_applies_at_once"
     ),
+    "notify_matrix": _of(
+        "model/notices/dispatcher.py",
+        "model/notices/test_notices.py"
+        "::test_a_reason_goes_only_to_the_channels_that_the_matrix_names",
+    ),
+    "notify_quiet_hours": _of(
+        "model/notices/dispatcher.py",
+        "model/notices/test_notices.py"
+        "::test_quiet_hours_end_with_one_summary_of_what_still_stands",
+    ),
+    "notify_reminder_minutes": _of(
+        "model/notices/dispatcher.py",
+        "model/notices/test_notices.py::test_the_reminder_follows_its_preference",
+    ),
+    "notify_details": _of(
+        "model/notices/dispatcher.py",
+        "model/notices/test_notices.py::test_a_notice_says_little_and_never_a_secret",
+    ),
+    "notify_command": _of(
+        "model/notices/channels/command.py",
+        "model/notices/test_channels.py::test_the_command_gets_json_and_no_shell",
+    ),
+    "notify_urls": _of(
+        "model/notices/channels/apprise_urls.py",
+        "model/notices/test_channels.py"
+        "::test_apprise_addresses_get_title_text_and_link_and_no_repetition",
+    ),
+    **dict.fromkeys(
+        ("notify_ntfy_url", "notify_ntfy_token"),
+        _of(
+            "model/notices/channels/ntfy.py",
+            "model/notices/test_channels.py"
+            "::test_ntfy_gets_one_request_with_priority_link_and_buttons",
+        ),
+    ),
+    "notify_link": _of(
+        "model/runtime/page_address.py",
+        "model/runtime/test_page_address.py"
+        "::test_the_address_is_that_of_notify_link_or_one_that_others_can_reach",
+    ),
     "ai_language": _of(
         "model/runtime/launch.py model/writing/writer.py",
         "model/writing/test_writer.py::test_the_users_prompt_model_and_language_are_used",

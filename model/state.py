@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from model.base.errors import project_not_found
 from model.domain import events as e
+from model.domain.notices import Notice
 from model.domain.resources import (
     Block,
     Message,
@@ -59,6 +60,8 @@ class State:
     streaming: Mapping[str, Message] = field(default_factory=_empty)
     """Unfinished messages, by message id."""
     preferences: Preferences = field(default_factory=Preferences)
+    notices: Mapping[str, Notice] = field(default_factory=_empty)
+    """What a person should know now."""
 
     def worktrees_of(self, project_id: str, *, archived: bool = False) -> list[Worktree]:
         """Return the project's worktrees, lowest `order` first, then the oldest first."""
@@ -170,6 +173,8 @@ def apply(state: State, event: e.Event) -> State:
             return state
         case e.MessagesRewound():
             return state  # no unfinished or queued message is ever rewound
+        case e.NoticeRaised() | e.NoticeWithdrawn() | e.NoticesSent() | e.NoticesSeen():
+            return replace(state, notices=_apply_to_notices(state.notices, event))
         case _:
             return _apply_to_worktree(state, event)
 
@@ -295,6 +300,32 @@ def _apply_to_session(
         return state
     changed = Session.model_validate({**session.model_dump(), **updates})
     return replace(state, sessions=put(state.sessions, session.id, changed))
+
+
+def _apply_to_notices(
+    notices: Mapping[str, Notice],
+    event: e.NoticeRaised | e.NoticeWithdrawn | e.NoticesSent | e.NoticesSeen,
+) -> Mapping[str, Notice]:
+    match event:
+        case e.NoticeRaised():
+            return put(notices, event.notice.id, event.notice)
+        case e.NoticeWithdrawn():
+            return without(notices, event.notice_id)
+    changed = dict(notices)
+    for notice_id in event.notice_ids:
+        if (notice := changed.get(notice_id)) is not None:
+            changed[notice_id] = _note_sent(notice, event)
+    return MappingProxyType(changed)
+
+
+def _note_sent(notice: Notice, event: e.NoticesSent | e.NoticesSeen) -> Notice:
+    if isinstance(event, e.NoticesSeen):
+        return notice.model_copy(update={"seen_at": event.at})
+    name = "reminded" if event.is_reminder else "sent"
+    times = {key: at for key, at in getattr(notice, name).items() if key != event.channel}
+    if not event.undone:
+        times[event.channel] = event.at
+    return notice.model_copy(update={name: times})
 
 
 def _apply_to_worktree(state: State, event: e.Event) -> State:

@@ -157,6 +157,7 @@ class Server:
             limits,
             self._run_id,
             is_local=self.is_local,
+            on_left=workspace.notices.focus.drop,
         )
         guests = GuestSockets(worlds, limits)
         limiter = ConnectionLimiter(limits)

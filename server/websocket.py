@@ -4,6 +4,7 @@ This module does the upgrade, the requests and the keep-alive; `server.fanout` s
 """
 
 import asyncio
+import itertools
 import json
 import logging
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,7 @@ from aiohttp import WSCloseCode, WSMsgType, web
 import model
 from model.api.command import Command, find_command
 from model.api.sessions import send_chat_message
+from model.base.caller import CALLER
 from model.base.errors import SpinneyError, as_user_error, session_not_found
 from model.state import State
 from model.store.bus import EventBus, Missed
@@ -35,6 +37,8 @@ _PING = b"\x89\x00"
 _WATCH_INTERVAL = 1.0
 """Seconds between two checks for dead clients."""
 
+_CLIENTS = itertools.count(1)
+
 _log = logging.getLogger(__name__)
 
 
@@ -49,10 +53,15 @@ class WebSockets:
         run_id: str,
         *,
         is_local: bool = False,
+        on_left: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """`is_local`: clients may also call the commands reserved for Spinney's own terminals."""
+        """`is_local`: clients may also call the commands reserved for Spinney's own terminals.
+
+        `on_left` is called with the id of a connection that has ended, as in `CALLER`.
+        """
         self._run_id = run_id
         self._is_local = is_local
+        self._on_left = on_left
         self._bus = bus
         self._state = state
         self._limits = limits
@@ -90,9 +99,11 @@ class WebSockets:
         )
         connection = self._connect(request.transport, since, event_format)
         self._open[connection] = socket
+        client = _Client(self, connection, run, is_local=self._is_local)
         try:
-            await self._receive(socket, connection, run)
+            await self._receive(socket, connection, client)
         finally:
+            self._on_left(client.id)
             del self._open[connection]
             self._blocks.forget(connection)
             self._live_lines.forget(connection)
@@ -136,10 +147,9 @@ class WebSockets:
         return connection
 
     async def _receive(
-        self, socket: web.WebSocketResponse, connection: Connection, run: RunCommand
+        self, socket: web.WebSocketResponse, connection: Connection, client: "_Client"
     ) -> None:
         clock = asyncio.get_running_loop().time
-        client = _Client(self, connection, run, is_local=self._is_local)
         commands = self._limits.commands
         async for message in socket:
             connection.last_received = clock()
@@ -196,6 +206,7 @@ class _Client:
         self, sockets: WebSockets, connection: Connection, run: RunCommand, *, is_local: bool
     ) -> None:
         self._is_local = is_local
+        self.id = f"socket-{next(_CLIENTS)}"
         self.running = 0
         self._run = run
         self._state = sockets._state
@@ -333,6 +344,7 @@ class _Client:
         *,
         wants_reply: bool,
     ) -> None:
+        CALLER.set(self.id)
         try:
             result = await self._run(command, arguments)
             data = dump_result(command.result, result)

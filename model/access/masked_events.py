@@ -41,7 +41,8 @@ HIDDEN_EVENTS: Final = frozenset({
     "worktree:conflicts_updated", "pull_request:updated", "review:updated", "landing:updated",
     "train:updated", "project:added", "preferences:updated", "recovery:created",
     "recovery:restored", "task:completed", "models:updated", "limits:updated",
-    "usage:recorded", "guests:updated", "guest:acted",
+    "usage:recorded", "guests:updated", "guest:acted", "notice:raised", "notice:withdrawn",
+    "notice:sent", "notice:seen",
 })  # fmt: skip
 """Events that no guest gets. One that is in no list is not sent either, and fails a test."""
 

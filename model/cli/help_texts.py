@@ -170,6 +170,15 @@ and continues after the last line; ctrl+c ends it. Spinney keeps the newest 1000
 missing events are reported on the error stream.
 """
 
+NOTIFY_EXAMPLES = """\
+examples:
+  spinney notify                        what waits for you, and what is new
+  spinney notify --test                 a test notice on every channel that is set up
+  spinney notify --test --channel ntfy
+
+The exit code is 1 if a channel failed. docs/notices.md describes how to reach your phone.
+"""
+
 DOCTOR_NOTES = """\
 Each line starts with `ok`, with `BAD` for a problem to fix, or with `·` for something optional.
 The exit code is 1 if a line starts with BAD, otherwise 0.

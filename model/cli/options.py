@@ -68,6 +68,16 @@ def _add_conflicts(conflicts: Parser) -> None:
     conflicts.add_argument("--json", action="store_true", help="print it as JSON")
 
 
+def _add_notify(notify: Parser) -> None:
+    notify.add_argument("--test", action="store_true", help="send a test notice")
+    notify.add_argument(
+        "--channel",
+        choices=["terminal", "page", "command", "apprise", "ntfy"],
+        help="with --test: this one only; by default all that are set up",
+    )
+    notify.add_argument("--json", action="store_true", help="print it as JSON")
+
+
 def _add_export(export: Parser) -> None:
     export.add_argument("folder", metavar="FOLDER", help="a new folder")
     export.add_argument(
@@ -249,6 +259,12 @@ COMMAND_LINES = (
         "list worktrees that are heading for a conflict",
         _add_conflicts,
         notes.CONFLICTS_EXAMPLES,
+    ),
+    CommandLine(
+        "notify",
+        "list what waits for you, or test the channels",
+        _add_notify,
+        notes.NOTIFY_EXAMPLES,
     ),
     CommandLine("why", "explain why a line is there", _add_why, notes.WHY_EXAMPLES),
     CommandLine(

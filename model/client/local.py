@@ -1,10 +1,12 @@
 """The client for screens in this process: bridges their event loop and the core's."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from model.api.command import Command
+from model.base.caller import CALLER
 from model.base.errors import as_user_error
 from model.client.base import EventBatch, Loaded, Update
 from model.commands.dispatch import run
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_SCREENS = itertools.count(1)
+
 
 class LocalClient:
     """Calls commands on the core's loop and follows its bus, one batch at a time.
@@ -28,14 +32,19 @@ class LocalClient:
     def __init__(self, core: Core, workspace: "Workspace") -> None:
         self._core = core
         self._workspace = workspace
+        self._id = f"screen-{next(_SCREENS)}"
 
     async def call(self, command: Command[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run a command on the core's loop. Raises `SpinneyError`, as every other client does."""
         assert not args, "commands take keyword arguments"
         try:
-            return await self._core.run(run(self._workspace, command, kwargs))
+            return await self._core.run(self._run(command, kwargs))
         except Exception as error:
             raise as_user_error(error, command.name) from error
+
+    async def _run(self, command: Command[..., R], arguments: dict[str, Any]) -> R:
+        CALLER.set(self._id)
+        return await run(self._workspace, command, arguments)
 
     async def updates(self) -> AsyncIterator[Update]:
         """The state and then batches of events, as fast as the caller asks for them."""
@@ -50,7 +59,8 @@ class LocalClient:
         return _Feed(self._workspace)
 
     async def close(self) -> None:
-        """Do nothing: the model ends with the program."""
+        """Show no session any more; the model may outlive the screen."""
+        self._core.call_soon(self._workspace.notices.focus.drop, self._id)
 
 
 class _Feed:

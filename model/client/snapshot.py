@@ -4,6 +4,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from model.base.errors import SpinneyError
+from model.domain.notices import Notice
 from model.domain.resources import Message, Project, Session, Worktree
 from model.preferences.apply import redact
 from model.preferences.schema import Preferences
@@ -52,6 +53,7 @@ async def build_snapshot(workspace: "Workspace") -> dict[str, Any]:
             key: [message.model_dump(mode="json") for message in queued]
             for key, queued in state.queued.items()
         },
+        "notices": [notice.model_dump(mode="json") for notice in state.notices.values()],
         "preferences": redact(state.preferences).model_dump(mode="json"),
         "uiState": {},
         "seq": store.bus.seq,
@@ -100,6 +102,8 @@ def parse_snapshot(snapshot: dict[str, Any]) -> State:
         },
         streaming=_by_id(streaming),
         preferences=Preferences.model_validate(snapshot["preferences"]),
+        # Missing at a server of an older version.
+        notices=_by_id(Notice.model_validate(item) for item in snapshot.get("notices", ())),
     )
 
 

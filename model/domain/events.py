@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from model.domain.conflicts import ConflictSummary
 from model.domain.guests import GuestAction
 from model.domain.landing import Train
+from model.domain.notices import Notice
 from model.domain.recovery import RecoveryPoint
 from model.domain.resources import (
     Block,
@@ -468,7 +469,14 @@ class PreferencesUpdated(Event):
 
     name: ClassVar[str] = "preferences:updated"
     secret: ClassVar[frozenset[str]] = frozenset(
-        {"http_server_token", "tracker_api_key", "custom_cli_profiles"}
+        {
+            "http_server_token",
+            "tracker_api_key",
+            "custom_cli_profiles",
+            "notify_urls",
+            "notify_ntfy_url",
+            "notify_ntfy_token",
+        }
     )
     changes: dict[str, Any]
 
@@ -507,6 +515,54 @@ class GuestActed(Event):
 
     name: ClassVar[str] = "guest:acted"
     action: GuestAction
+
+
+class NoticeRaised(Event):
+    """Something that a person should know: a session waits, has finished, a check is red, …"""
+
+    name: ClassVar[str] = "notice:raised"
+    notice: Notice
+
+    @property
+    def related_session_id(self) -> str | None:
+        """The session that it is about."""
+        return self.notice.session_id
+
+
+class NoticeWithdrawn(Event):
+    """A notice no longer applies: it was answered, read or dismissed."""
+
+    name: ClassVar[str] = "notice:withdrawn"
+    notice_id: str
+    session_id: str | None
+
+
+class NoticesSent(Event):
+    """Notices were sent on a channel; terminals and pages then show `title` and `text` themselves.
+
+    If `undone`, they could not be sent after all, and are sent later.
+    """
+
+    name: ClassVar[str] = "notice:sent"
+    numbered: ClassVar[bool] = True
+    channel: str
+    notice_ids: list[str]
+    at: float
+    title: str = ""
+    text: str = ""
+    session_id: str | None = None
+    """The session to open; `null` for several."""
+    is_reminder: bool = False
+    undone: bool = False
+
+
+class NoticesSeen(Event):
+    """Notices about a session that a client shows; nothing is sent of them."""
+
+    name: ClassVar[str] = "notice:seen"
+    numbered: ClassVar[bool] = True
+    notice_ids: list[str]
+    at: float
 
 
 class TaskCompleted(Event):

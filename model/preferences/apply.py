@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -77,9 +78,11 @@ def apply_changes(preferences: Preferences, changes: Mapping[str, Any]) -> Prefe
 def redact(preferences: Preferences) -> Preferences:
     """Return what clients on other machines see: no secrets and no unknown keys."""
     known = {key: getattr(preferences, key) for key in Preferences.model_fields}
+    urls = preferences.notify_urls
     for key, value in known.items():
         if preference_fields()[key].secret and isinstance(value, str):
             known[key] = REDACTED
+    known["notify_urls"] = list(map(_redact_url, range(len(urls)), urls))
     known["custom_cli_profiles"] = [
         CliProfile(
             name=profile.name,
@@ -124,10 +127,18 @@ def _restore_secrets(preferences: Preferences, key: str, value: Any) -> Any:
         return value
     if value == REDACTED:
         return getattr(preferences, key)
+    if key == "notify_urls" and isinstance(value, list):
+        hidden = {_redact_url(n, url): url for n, url in enumerate(preferences.notify_urls)}
+        return [hidden.get(url, url) if isinstance(url, str) else url for url in value]
     if key == "custom_cli_profiles" and isinstance(value, list):
         stored = {profile.name: profile for profile in preferences.custom_cli_profiles}
         return [_restore_profile(profile, stored) for profile in value]
     return value
+
+
+def _redact_url(index: int, url: str) -> str:
+    """`slack://(hidden) 2` for the second of the addresses; sent back, it stays unchanged."""
+    return f"{url.partition('://')[0][:20]}://{REDACTED} {index + 1}"
 
 
 def _restore_profile(profile: Any, stored: Mapping[str, CliProfile]) -> Any:
@@ -186,9 +197,53 @@ def _check_token(preferences: Preferences, _: Preferences) -> str | None:
     return "must be at least 16 letters, digits and - _ . ~, or null to generate one"
 
 
+def _check_ntfy_url(preferences: Preferences, _: Preferences) -> str | None:
+    url = preferences.notify_ntfy_url
+    if url is None or (_is_web_address(url) and re.search(r"[^/]/[-\w]{1,64}/?\Z", url)):
+        return None
+    return "must be an address with a topic, such as https://ntfy.sh/a-long-random-name, or null"
+
+
+def _check_link(preferences: Preferences, _: Preferences) -> str | None:
+    url = preferences.notify_link
+    if not url or _is_web_address(url):
+        return None
+    return "must be an address that begins with http:// or https://, or empty"
+
+
+def _check_urls(preferences: Preferences, _: Preferences) -> str | None:
+    for url in preferences.notify_urls:
+        if not re.match(r"[A-Za-z][A-Za-z0-9+.-]{0,30}://", url):
+            return "each must be an address such as tgram://token/chat"
+        if REDACTED in url:
+            return "enter the hidden address again"
+    return None
+
+
+def _check_command(preferences: Preferences, _: Preferences) -> str | None:
+    words = preferences.notify_command
+    if words and not words[0].strip():
+        return "the first word must be a program"
+    return "no word may contain a null character" if any("\0" in each for each in words) else None
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    is_plain = not re.search(r"[\s<>\"\\]", url)
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and is_plain
+
+
 _CHECKS: dict[str, Callable[[Preferences, Preferences], str | None]] = {
     "magic_prompts": _check_prompts,
     "custom_cli_profiles": _check_profiles,
     "magic_prompt_backends": _check_backends,
     "http_server_token": _check_token,
+    "notify_ntfy_url": _check_ntfy_url,
+    "notify_link": _check_link,
+    "notify_urls": _check_urls,
+    "notify_command": _check_command,
 }

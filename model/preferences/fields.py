@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, Union, cast, get_args, get_origin
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
+from model.domain.notices import REASONS
 from model.preferences.schema import AGENT_PROMPTS, PROMPT_KEYS, Preferences
 
 Kind = Literal["switch", "choice", "number", "whole", "text", "list", "object"]
@@ -92,6 +93,15 @@ _LABELS: Final = {
     "http_server_token_required": "Require token",
     "keybindings": "Key bindings",
     "magic_prompt_backends": "Magic prompt agents",
+    "notify_command": "Notice command",
+    "notify_details": "Notice details",
+    "notify_link": "Link in notices",
+    "notify_matrix": "Notices",
+    "notify_ntfy_token": "ntfy token",
+    "notify_ntfy_url": "ntfy topic",
+    "notify_quiet_hours": "Quiet hours",
+    "notify_reminder_minutes": "Reminder (minutes)",
+    "notify_urls": "Apprise addresses",
     "open_in": "Open worktrees in",
     "parallel_execution_prompt_enabled": "Parallel execution prompt",
     "recovery_include_ignored": "Keep ignored files of deleted worktrees",
@@ -128,7 +138,8 @@ def entry_label(entry: str) -> str:
     return label_of(re.sub("_(model|provider|backend)$", "", entry))
 
 
-_ENTRIES: Final = {
+_ENTRIES: Final[dict[str, tuple[str, ...]]] = {
+    "notify_matrix": REASONS,
     "magic_prompts": PROMPT_KEYS,
     "magic_prompt_models": tuple(f"{key}_model" for key in AGENT_PROMPTS),
     "magic_prompt_providers": tuple(f"{key}_provider" for key in AGENT_PROMPTS),

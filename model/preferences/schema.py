@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from model.base.errors import SpinneyError
+from model.domain.notices import CHANNELS, REASONS, NoticeChannel, NoticeReason
 from model.domain.resources import ThinkingLevel
 
 Theme = Literal["system", "light", "dark"]
@@ -65,6 +66,7 @@ SMALL_PROMPTS: frozenset[PromptKey] = frozenset(
 """Prompts for summaries of a few lines, for which the smallest model is sufficient."""
 MERGED_KEYS = (
     "magic_prompts", "magic_prompt_models", "magic_prompt_providers", "magic_prompt_backends",
+    "notify_matrix",
 )  # fmt: skip
 """Objects with a fixed set of entries: a partial value changes only the given entries."""
 BACKEND = "one of backend_a, backend_b, backend_c, or acp: and the name of an agent in agents.toml"
@@ -72,6 +74,9 @@ TEXTS_OR_NULLS = "an object of texts or nulls"
 LESS_THINKING = (
     "Lower thinking levels limit it further: megathink to high, think to medium, off to low."
 )
+QuietHours = Annotated[
+    str, StringConstraints(pattern=r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$")
+]
 BELL = "Each browser with the page open plays it; the terminal rings its bell for any sound."
 
 
@@ -367,6 +372,44 @@ class Preferences(BaseModel):
     http_server_localhost_only: bool = _setting(
         True, "Server", "Accept connections from this machine only")
     http_server_token_required: bool = _setting(True, "Server", "Refuse clients without the token")
+
+    notify_matrix: dict[NoticeReason, list[NoticeChannel]] = _setting(
+        {reason: list(CHANNELS) for reason in REASONS},
+        "Away", "Which channels carry what",
+        more="Terminal and page show it themselves while they are open; the others reach you "
+        "elsewhere, once they are set up below. Nothing is sent about a session that you look at.",
+        form="an object of lists of channels: " + ", ".join(CHANNELS))
+    notify_quiet_hours: QuietHours = _setting(
+        "", "Away", "Hours in which nothing is sent, as 22:00-07:00; empty for none",
+        more="In local time. What still stands at their end is sent then, as one summary.",
+        form="text of the form 22:00-07:00, or empty")
+    notify_reminder_minutes: Whole = _setting(
+        10, "Away", "Minutes after which a waiting session is mentioned again, once; 0 is never",
+        low=0, high=1440)
+    notify_details: Literal["title", "summary"] = _setting(
+        "title", "Away", "What a notice says",
+        more="With title it names the session and what it needs. With summary it also has the "
+        "first line of the question, plan, command, error or answer; secrets are masked.")
+    notify_command: list[str] = _setting(
+        [], "Away", "Command to run for each notice: the program and its arguments",
+        more="It gets the notice as JSON on its standard input. No shell takes part. After 20 "
+        "seconds it is stopped; after another exit status than 0 it is tried again.")
+    notify_urls: list[str] = _setting(
+        [], "Away", "Apprise addresses to notify, such as tgram://… or slack://…",
+        more="Telegram, Slack, Discord, mail and many more. They contain keys, so "
+        "they never leave this machine.",
+        secret=True)
+    notify_ntfy_url: str | None = _setting(
+        None, "Away", "Address of an ntfy topic, such as https://ntfy.sh/a-long-random-name",
+        more="Who knows the topic's name can read it: choose one that cannot be guessed.",
+        secret=True, form="an address with a topic: https://server/topic")
+    notify_ntfy_token: str | None = _setting(
+        None, "Away", "Access token of the ntfy server, if the topic needs one", secret=True)
+    notify_link: str = _setting(
+        "", "Away", "Address of this page in notices; empty is the server's own",
+        more="For a server behind a proxy or a VPN name. The server's own address is used only if "
+        "other devices can reach it.",
+        form="an address that begins with http:// or https://, or empty")
 
     ai_language: str = _setting("", "Advanced", "Language of agents' responses; empty for any")
     allow_web_tools_in_plan_mode: bool = _setting(

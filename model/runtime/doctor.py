@@ -14,7 +14,9 @@ from model.agents.agents_file import PREFIX
 from model.agents.catalog import Catalog
 from model.backends.base import Backend, Probe
 from model.backends.probing import probe_all
+from model.base.amounts import format_size
 from model.base.errors import SpinneyError
+from model.base.free_space import is_short
 from model.base.log import LEVELS
 from model.base.paths import Directories
 from model.base.text import clean_line
@@ -27,10 +29,6 @@ from model.runtime.recovery_findings import check_recovery_points, read_project_
 from model.store.backups import list_backups, list_kept_copies
 from model.store.repair import find_damage
 
-_SHORT: Final = 1_000_000_000
-"""Bytes of free space; with less, or with less than 2 % and `_MUCH`, the disk gets short."""
-_SHORT_SHARE: Final = 0.02
-_MUCH: Final = 10_000_000_000
 _MEASURE_SECONDS: Final = 3.0
 
 
@@ -172,20 +170,12 @@ def _check_directory(name: str, path: Path) -> Finding:
         return Finding(name, False, f"{path} is not writable", remedy)
     if usage.free < 50 * 1024 * 1024:
         return Finding(name, False, str(path), "The disk is almost full. Free some space.")
-    if name == "worktrees" and _is_short(usage.free, usage.total):
-        return Finding(name, None, f"{path}, {_size(usage.free)} free", _advise_sweep(path))
+    if name == "worktrees" and is_short(usage.free, usage.total):
+        return Finding(name, None, f"{path}, {format_size(usage.free)} free", _advise_sweep(path))
     return Finding(name, True, str(path))
-
-
-def _is_short(free: int, total: int) -> bool:
-    return free < _SHORT or (free < _MUCH and free < total * _SHORT_SHARE)
 
 
 def _advise_sweep(path: Path) -> str:
     taken = measure_directory(path, seconds=_MEASURE_SECONDS)
-    amount = f"The worktrees take {_size(taken)}. " if taken is not None else ""
+    amount = f"The worktrees take {format_size(taken)}. " if taken is not None else ""
     return f"{amount}'spinney prune' lists those that can go without a loss."
-
-
-def _size(number: int) -> str:
-    return f"{number / 1e9:.1f} GB"

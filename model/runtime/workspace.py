@@ -43,6 +43,8 @@ from model.landing.desk import DeskSources
 from model.landing.pull_requests import look_up_pull_request
 from model.landing.services import LandingServices
 from model.limits.timer import ResumeTimer
+from model.notices.links import Links
+from model.notices.service import Notices
 from model.preferences.file import PreferencesFile
 from model.preferences.schema import Preferences
 from model.reviewing.code_reviews import CodeReviews
@@ -50,6 +52,7 @@ from model.reviewing.comparisons import Comparisons
 from model.reviewing.verdicts import Verdicts
 from model.runtime.http_server import HttpServer
 from model.runtime.launch import LayeredLaunchResolver
+from model.runtime.page_address import find_page_address
 from model.scripts.process import build_environment
 from model.scripts.runner import ScriptRunner
 from model.scripts.shell_commands import ShellCommands
@@ -145,6 +148,7 @@ class Workspace:
         self.landing: LandingServices
         self.pull_requests: PullRequestCache
         self.poller: Poller
+        self.notices: Notices
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
         self._exit_stack = AsyncExitStack()
@@ -192,6 +196,7 @@ class Workspace:
             queued=queued,
             streaming={message.id: message for message in saved.unfinished},
             preferences=preferences,
+            notices={notice.id: notice for notice in saved.notices},
         )
         self.store = Store(database, self.bus, state)
         self._exit_stack.push_async_callback(self.store.close)
@@ -346,6 +351,17 @@ class Workspace:
             self.chats.resume,
         )
         self.run_in_background(self.budgets.run())
+        self.notices = Notices(
+            self.store,
+            self.bus,
+            links=Links(
+                lambda: find_page_address(self.store.state.preferences, self.http_server),
+                self.grants.create_action,
+            ),
+            environment={OWNER_VARIABLE: build_owner_mark(self.directories.data)},
+            folders=(self.directories.data, self.directories.worktrees_home),
+        )
+        self.run_in_background(self.notices.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
         self.run_in_background(return_freed_memory(self.bus))
         self.run_in_background(self._refresh_models())

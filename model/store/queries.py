@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import aiosqlite
 from pydantic import ValidationError
 
+from model.domain.notices import Notice
 from model.domain.resources import Message, MessagePage, Project, Resource, Session, Worktree
 from model.domain.turns import Turn
 from model.domain.usage import AccountLimits
@@ -38,6 +39,7 @@ class SavedState:
     queued: list[Message]
     unfinished: list[Message]
     """Assistant messages that were streaming when the program exited."""
+    notices: list[Notice]
     damage: str = ""
     """A message that names what could not be read completely; empty if nothing is damaged."""
     repairs: tuple[Statement, ...] = ()
@@ -94,6 +96,7 @@ class DatabaseReader:
                 "CASE WHEN json_valid(body) THEN json_extract(body, '$.role') = 'assistant'"
                 " AND json_extract(body, '$.status') = 'processing' END"
             ),
+            notices=await self._notices(),
             damage=_describe_damage(repaired),
             repairs=tuple(
                 document_row(kind, getattr(one, "id", ""), one) for kind, one in repaired
@@ -193,6 +196,15 @@ class DatabaseReader:
             with suppress(ValidationError):
                 accounts.append(AccountLimits.model_validate_json(body))
         return accounts
+
+    async def _notices(self) -> list[Notice]:
+        """Return the notices; damaged ones are left out, since their causes are found again."""
+        notices = []
+        query = "SELECT body FROM documents WHERE kind = 'notice'"
+        for (body,) in await self.rows(query, (), "the notices cannot be read"):
+            with suppress(ValidationError):
+                notices.append(Notice.model_validate_json(body))
+        return notices
 
     async def _turns(self, condition: str, values: tuple[Any, ...]) -> list[Turn]:
         query = (

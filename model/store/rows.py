@@ -136,13 +136,13 @@ def statements_for(event: e.Event, before: State, after: State) -> list[Statemen
 
 
 DocumentKey = tuple[str, str]
-"""`project`, `worktree` or `session`, and an id."""
+"""`project`, `worktree`, `session` or `notice`, and an id."""
 
 
 def changed_documents(before: State, after: State) -> list[DocumentKey]:
     """Return the keys of the documents that differ between two states."""
     keys: list[DocumentKey] = []
-    for kind in ("project", "worktree", "session"):
+    for kind in ("project", "worktree", "session", "notice"):
         old, new = _documents(before, kind), _documents(after, kind)
         if old is not new:
             keys += [(kind, key) for key in new if old.get(key) is not new[key]]
@@ -181,7 +181,7 @@ def turn_range(session_id: str) -> tuple[str, str]:
 
 
 def document_row(kind: str, resource_id: str, resource: Resource) -> Statement:
-    """Return the statement that saves a project, worktree, session, turn or account."""
+    """Return the statement that saves a project, worktree, session, turn, account or notice."""
     return _PUT_DOCUMENT, (kind, resource_id, resource.model_dump_json())
 
 
@@ -191,8 +191,10 @@ def _documents(state: State, kind: str) -> Mapping[str, Resource]:
             return state.projects
         case "worktree":
             return state.worktrees
-        case _:
+        case "session":
             return state.sessions
+        case _:
+            return state.notices
 
 
 def block_row(message: Message, index: int) -> Statement:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from model.domain.notices import CHANNELS, REASONS
 from tests.contract.conftest import Call, expect_error
 from tests.server.conftest import Socket
 
@@ -110,6 +111,39 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "http_server_auto_start": (False, BOOLEAN),
     "http_server_localhost_only": (True, ([True], BOOLEAN[1])),
     "http_server_token_required": (True, ([True], BOOLEAN[1])),
+    "notify_matrix": (
+        {reason: list(CHANNELS) for reason in REASONS},
+        (
+            [{"plan": ["ntfy"], **{reason: [] for reason in REASONS if reason != "plan"}}],
+            [{"plan": ["pigeon"]}, {"moon": []}, ["plan"]],
+        ),
+    ),
+    "notify_quiet_hours": (
+        "",
+        (["22:00-07:00", "00:00-00:00"], ["22-7", "24:00-07:00", "22:00-07:00\n", None]),
+    ),
+    "notify_reminder_minutes": (10, between(0, 1440)),
+    "notify_details": ("title", (["title", "summary"], ["all"])),
+    "notify_command": ([], ([["/bin/notify", "a b"], []], ["notify", [1], [" "], ["a\0b"]])),
+    "notify_link": (
+        "",
+        (["https://spinney.example", "http://100.64.0.2:3456", ""], ["spinney", "ftp://x", 1]),
+    ),
+    "notify_ntfy_url": (
+        None,
+        (
+            [None],
+            [
+                "ntfy.sh/topic",
+                "https://ntfy.sh",
+                "https://ntfy.sh/",
+                "ftp://ntfy.sh/x",
+                "http:///x",
+            ],
+        ),
+    ),
+    "notify_ntfy_token": (None, ([None], [1])),
+    "notify_urls": ([], ([[]], ["tgram://x", ["no address"], ["tgram://(hidden) 7"]])),
     "ai_language": ("", (["German"], [None, 1])),
     "allow_web_tools_in_plan_mode": (True, BOOLEAN),
     "debug_mode_enabled": (False, BOOLEAN),

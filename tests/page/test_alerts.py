@@ -174,7 +174,7 @@ async def test_a_hidden_tab_marks_its_title_and_shows_a_notification(
     await expect(archive_page).to_have_title("✓ Archive · Spinney")
     # Not before: Chromium forgets a notification that it is asked for while it shows it.
     shown = await archive_page.evaluate("shown")
-    assert shown == [["Fix the parser", "has finished", f"#/session/{session['id']}"]]
+    assert shown == [["Fix the parser has finished", "", f"#/session/{session['id']}"]]
     await expect(archive_page.locator(".toast")).to_have_count(0)
 
 

@@ -24,9 +24,11 @@ from model.api.guests import NewGuestLink
 from model.api.preferences import MagicPrompt, PromptVariable
 from model.api.usage import Budget, UsageReport, UsageRow
 from model.domain.code_reviews import CodeReview, Finding
+from model.domain.events import NoticeRaised
 from model.domain.guests import GuestLink
 from model.domain.hosting import WorkflowRun
 from model.domain.landing import ReviewProgress
+from model.domain.notices import Notice
 from model.domain.output import RawLog
 from model.domain.resources import (
     Cost,
@@ -44,6 +46,7 @@ from model.domain.resources import (
 from model.domain.scripts import CommandRun, Script, ScriptRun
 from model.domain.secret_findings import SecretFinding, SecretReport
 from model.domain.usage import AccountLimits, UsageWindow
+from model.state import apply
 from tests.tui import a_hosting_service as hosting
 from tests.tui.builders import (
     a_changed_file,
@@ -67,6 +70,7 @@ from tui.diff.screen import Diff
 from tui.hosting.work_list import WorkList
 from tui.landing.desk_list import DeskList
 from tui.landing.sweep_list import SweepList
+from tui.screens.notice_matrix import NoticeMatrix
 from tui.screens.palette import Palette
 from tui.screens.prompt_editor import EditPrompt
 from tui.screens.secrets_found import SecretsFound
@@ -697,6 +701,34 @@ async def _stay(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     """Keep the screen that is shown at the start."""
 
 
+def a_client_with_notices() -> FakeClient:
+    """A client with notices of several reasons."""
+    client = a_busy_state()
+    rows = (
+        ("plan", "Update the docs has a plan", "Split the page in two", "r5"),
+        ("failed", "Try again has failed", "The provider is overloaded.", None),
+        ("finished", "Fix the parser has finished", "All tests pass.", None),
+        ("check_failed", "Checks of calm-otter have failed", "Pull request #12", None),
+    )
+    for minutes, (reason, title, text, request_id) in enumerate(rows):
+        notice = Notice.model_validate(
+            {
+                "id": f"{reason}.s{minutes}", "reason": reason, "session_id": "s1",
+                "title": title, "text": text, "created_at": NOW - 60.0 * (3 + 40 * minutes),
+                "request_id": request_id,
+            }
+        )  # fmt: skip
+        client.reload(apply(client.state, NoticeRaised(notice=notice)))
+    return client
+
+
+async def _notice_matrix(app: SpinneyApp, pilot: "Pilot[None]") -> None:
+    await action("notice_settings")(app, pilot)
+    await until(pilot, lambda: app.screen.query_one(OptionList).option_count > 0)
+    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(app.screen, NoticeMatrix))
+
+
 _RED = "The check failed. Fix what it reports, or land in spite of it."
 
 SCREENS: tuple[ScreenCase, ...] = (
@@ -717,6 +749,8 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("delete-session", action("delete_session")),
     ScreenCase("choose-model", action("choose_model")),
     ScreenCase("preferences", action("preferences")),
+    ScreenCase("notices", action("show_notices"), a_client_with_notices),
+    ScreenCase("notice-matrix", _notice_matrix),
     ScreenCase("keys", action("edit_keys")),
     ScreenCase("theme", action("theme")),
     ScreenCase("canvas", action("canvas")),

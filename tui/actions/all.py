@@ -19,6 +19,7 @@ from tui.actions import (
     landing,
     leaving,
     links,
+    notices,
     open_work,
     pauses,
     preferences,
@@ -47,6 +48,9 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
     for function in (
         view.next_waiting,
         canvas.canvas,
+        notices.show_notices,
+        notices.test_notice,
+        notices.notice_settings,
         search.search,
         reading.find,
         reading.find_next,

@@ -59,6 +59,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "mode": SlashCommand("cycle_mode", "[plan|build|yolo]", "modes"),
     "model": SlashCommand("choose_model", "[name]", "models"),
     "new": SlashCommand("new_session"),
+    "notices": SlashCommand("show_notices"),
     "now": SlashCommand("send_now", "[message]"),
     "paste": SlashCommand("paste_image"),
     "pr": SlashCommand("pull_request"),

@@ -34,6 +34,24 @@ MAIN_ACTIONS = (
         hint="next waiting",
     ),
     Action(
+        "show_notices",
+        "shift+f1,f13",
+        "Notices: what waits for you and what is new",
+        help="Sessions that wait, have finished or failed, red checks, reviews. Enter opens one.",
+    ),
+    Action(
+        "test_notice",
+        "",
+        "Send a test notice",
+        help="To every channel that is set up, such as your phone.",
+    ),
+    Action(
+        "notice_settings",
+        "",
+        "Notices: which channels carry what",
+        help="Terminal, page, a command, Apprise, ntfy; quiet hours and reminders.",
+    ),
+    Action(
         "search",
         "ctrl+f",
         "Search all messages",

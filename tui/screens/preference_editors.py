@@ -212,6 +212,10 @@ async def open_editor(desk: Desk, field: PreferenceField) -> None:
         from tui.screens.profile_editor import ProfilesScreen
 
         await desk.ask(ProfilesScreen(desk))
+    elif field.key == "notify_matrix":
+        from tui.screens.notice_matrix import NoticeMatrix
+
+        await desk.ask(NoticeMatrix(desk, field))
     elif field.kind == "object":
         await desk.ask(EditEntries(desk, field))
     else:

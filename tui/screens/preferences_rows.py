@@ -36,13 +36,19 @@ def format_value(field: PreferenceField, value: Any, catalog: Catalog) -> str:
         case dict():
             return _format_entries(field, value)
         case list():
-            names = [item.name if isinstance(item, CliProfile) else str(item) for item in value]
+            names = [_name_item(field, item) for item in value]
             return clean_line(", ".join(names)) or "none"
         case "":
             return "empty"
         case str() if field.secret:
             return "••••••••"
     return clean_line(choice_label(field.key, str(value), catalog))
+
+
+def _name_item(field: PreferenceField, item: Any) -> str:
+    if isinstance(item, CliProfile):
+        return item.name
+    return f"{str(item).partition('://')[0]}://…" if field.secret else str(item)
 
 
 def _format_entries(field: PreferenceField, value: Mapping[str, Any]) -> str:

@@ -58,7 +58,9 @@ def follow(screen: Selection) -> None:
 
 def is_conversation_visible(screen: Selection) -> bool:
     """Whether the conversation is visible: covered by nothing, or only by a dialog."""
-    return screen.is_current or isinstance(screen.app.screen, ModalScreen)
+    # Not `is_current`: a screen below one with a translucent background counts as current, too.
+    screens = reversed(screen.app.screen_stack)
+    return next((each for each in screens if not isinstance(each, ModalScreen)), None) is screen
 
 
 def update_key_hints(screen: Selection) -> None:

@@ -18,6 +18,7 @@ from tui.draw.colors import Palette
 from tui.shell.action_runner import ActionRunner
 from tui.shell.conversation_loader import ConversationLoader, palette_of
 from tui.shell.event_reports import EventReports
+from tui.shell.focus_report import FocusReport
 from tui.shell.notifier import Notifier
 from tui.shell.outbox import Outbox
 from tui.shell.selection import Selection
@@ -52,7 +53,8 @@ class Connection:
             screen, self.pending, self.agents, start=self.runner.start, show_server=show_server
         )
         self.notifier = Notifier(screen)
-        screen.mirror.followers.append(self.notifier.follow)
+        self.focus = FocusReport(screen, self.runner.start)
+        screen.mirror.followers += [self.notifier.follow, self.focus.follow]
         screen.chat.completion.search = self.outbox.find_files
         screen.chat.completion.load_commands = self.outbox.agent_commands
         screen.chat.completion.load_values = self._list_values

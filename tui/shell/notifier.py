@@ -1,7 +1,7 @@
 """Notifies the user that a session they are not looking at needs them or has finished.
 
-Uses a notification on the screen, the terminal's bell, a desktop notification and the terminal's
-title; never for the visible session.
+Uses a notification on the screen, the terminal's bell and its title, never for the visible session.
+Desktop notifications are notices, about which the model decides.
 """
 
 from collections.abc import Iterator
@@ -28,6 +28,9 @@ class Notifier:
 
     def follow(self, change: "Change") -> None:
         """Notify of sessions that wait or ended; not after the state was reloaded."""
+        for event in change.events:
+            if isinstance(event, e.NoticesSent) and event.channel == "terminal":
+                self._show_on_desktop(event)
         if change.is_only_text and not any(
             isinstance(ev, e.SessionWaiting) for ev in change.events
         ):
@@ -58,17 +61,23 @@ class Notifier:
             screen.say(f"'{name}' {message} ({key})")
         if rings:
             app.bell()
-        # tmux reports no focus events unless configured to, so `app_focus` cannot be trusted there.
-        if not app.app_focus or screen.terminal.tmux:
-            terminal = screen.terminal
-            screen.application.write(
-                notifications.notification_sequence(
-                    terminal.notification_protocol,
-                    "Spinney",
-                    f"{name} {message}",
-                    tmux=terminal.tmux,
-                )
+
+    def _show_on_desktop(self, event: e.NoticesSent) -> None:
+        """Show a notice by the terminal, unless the user is at it.
+
+        tmux reports no focus events unless configured to, so `app_focus` cannot be trusted there.
+        """
+        terminal, is_test = self._screen.terminal, not event.notice_ids
+        if is_test:
+            self._screen.say(f"{event.title}. {event.text}")
+        elif event.undone or (self._screen.app.app_focus and not terminal.tmux):
+            return
+        text = ": ".join(filter(None, (event.title, event.text)))
+        self._screen.application.write(
+            notifications.notification_sequence(
+                terminal.notification_protocol, "Spinney", text, tmux=terminal.tmux
             )
+        )
 
     def _is_visible(self, session: "Session") -> bool:
         return is_conversation_visible(self._screen) and session.id == self._screen.chat.session_id

@@ -66,6 +66,7 @@ class Opening(Panes):
         bars.follow(self)
         if self._side is not None:
             self._side.follow_place()
+        self._connected.focus.update()
 
     def open_session(self, session_id: str) -> None:
         """Open a session and read its newest messages."""

@@ -31,6 +31,8 @@ const preloadSession = () => openSession().catch(() => {});
 
 /** @type {Promise<void> | undefined} */
 let alerts;
+/** @type {Promise<void> | undefined} */
+let notices;
 
 /** What the first view does not need. A part that could not be loaded is loaded with the next connection. */
 function loadRest() {
@@ -39,6 +41,10 @@ function loadRest() {
   alerts ??= import("./session/alerts.js").then(
     (module) => module.initAlerts(app),
     () => (alerts = undefined),
+  );
+  notices ??= import("./notices.js").then(
+    (module) => module.initNotices(app),
+    () => (notices = undefined),
   );
 }
 

@@ -29,7 +29,7 @@ const byId = (items) => new Map(items.map((item) => [item.id, item]));
 const sortItems = (items) =>
   items.sort((a, b) => a.order - b.order || (a.created_at ?? a.added_at) - (b.created_at ?? b.added_at));
 
-/** Projects, worktrees, sessions, queued messages and preferences. */
+/** Projects, worktrees, sessions, queued messages, notices and preferences. */
 export class State {
   /** @type {Map<string, Resource>} */ projects = new Map();
   /** @type {Map<string, Resource>} */ worktrees = new Map();
@@ -37,6 +37,7 @@ export class State {
   /** @type {Map<string, Resource[]>} by session id */ queued = new Map();
   /** @type {Map<string, import("./activity.js").Activity>} by session id */ activities = new Map();
   /** @type {Record<string, any>} */ preferences = {};
+  /** @type {Map<string, Resource>} */ notices = new Map();
   isLoaded = false;
   /** Ordered children by parent id, cached until the next event. @type {Map<string | null, Resource[]> | null} */ #children = null;
 
@@ -47,6 +48,7 @@ export class State {
     this.sessions = byId(Object.values(snapshot.sessionsByWorktree).flat());
     this.queued = new Map(Object.entries(snapshot.queuedBySession));
     this.preferences = snapshot.preferences;
+    this.notices = byId(snapshot.notices ?? []);
     this.#children = null;
     this.isLoaded = true;
   }
@@ -137,6 +139,11 @@ export class State {
     else if (topic === "session") this.#applyToSessions(name, body, change);
     else if (topic === "worktree" || topic === "git") this.#applyToWorktrees(name, body, change);
     else if (topic === "project") this.#applyToProjects(name, body, change);
+    else if (name === "notice:raised" || name === "notice:withdrawn") {
+      if (body.notice) this.notices.set(body.notice.id, body.notice);
+      else this.notices.delete(body.notice_id);
+      change.tree = true;
+    }
     else if (name === "preferences:updated") {
       Object.assign(this.preferences, body.changes);
       change.preferences = true;

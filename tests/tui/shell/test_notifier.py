@@ -111,6 +111,12 @@ def waiting_events(session_id: str) -> tuple[e.Event, e.Event]:
     )
 
 
+def sent(channel: str) -> e.Event:
+    return e.NoticesSent(
+        channel=channel, notice_ids=["finished.s1"], at=1, title="Fix the parser has finished"
+    )
+
+
 def finished_event(session_id: str, how: str = "completed") -> e.Event:
     updates = {"status": "idle", "last_run": {"status": how}}
     return e.SessionUpdated(session_id=session_id, updates=updates)
@@ -142,13 +148,40 @@ async def test_without_focus_the_open_session_notifies_on_the_desktop_too(
         app.post_message(textual_events.AppBlur())
         await until(pilot, lambda: not app.app_focus)
         recorded = _TerminalRecorder(app, monkeypatch)
-        client.feed(finished_event("s1"))
+        assert client.calls[-1] == ("set_focus", {"session_id": None})
+        client.feed(finished_event("s1"), sent("page"), sent("terminal"))
         await until(pilot, lambda: len(recorded.written) == 2)
-        assert recorded.written[1] == (
+        assert recorded.written[0] == (
             "\x1b]99;i=spinney:d=0;Spinney\x1b\\"
             "\x1b]99;i=spinney:d=1:p=body;Fix the parser has finished\x1b\\"
         )
         assert recorded.bells == 0  # the sound is switched off
+        app.post_message(textual_events.AppFocus())
+        await until(pilot, lambda: app.app_focus)
+        client.feed(sent("terminal"), finished_event("s2"))
+        await until(pilot, lambda: notifications(app) != [])
+        assert len(recorded.written) == 3  # the title
+
+
+async def test_the_session_that_is_shown_is_reported_and_none_behind_a_full_screen() -> None:
+    client = client_with_running_sessions()
+    app = SpinneyApp(lambda: client, environ=KITTY)
+
+    def reported() -> list[str | None]:
+        return [given["session_id"] for name, given in client.calls if name == "set_focus"]
+
+    async with app.run_test() as pilot:
+        await open_first_session(app, pilot)
+        await until(pilot, lambda: reported() == ["s1"])
+        app.main.open_session("s2")
+        await until(pilot, lambda: reported() == ["s1", "s2"])
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: reported() == ["s1", "s2", None])
+        await pilot.press("escape")
+        await until(pilot, lambda: reported() == ["s1", "s2", None, "s2"])
+        client.lose()
+        client.reload()
+        await until(pilot, lambda: reported() == ["s1", "s2", None, "s2", "s2"])
 
 
 async def test_a_finished_run_rings_by_its_own_preference_and_a_stopped_one_does_not(

@@ -1,10 +1,9 @@
 // @ts-check
-// Alerts when a session needs the user or has finished: by sound, toast, tab title, device notification and vibration.
+// Alerts when a session needs the user or has finished: by sound, toast, tab title and vibration. Device
+// notifications are in notices.js.
 // Only one tab alerts, and never for the session that is being viewed.
 
 import { requestLabel } from "../marks.js";
-import { navigate } from "../overlays.js";
-import { hashFor } from "../router.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource
@@ -12,7 +11,6 @@ import { hashFor } from "../router.js";
  */
 
 const LAST_ALERTS = "spinney-alerts"; // the last alerts of any tab, and when
-const NOTIFICATIONS_KEY = "spinney-notifies";
 const MIN_INTERVAL = 1000; // minimum ms between two alerts
 const LOCK_TIME = 10000; // ms within which all tabs have received the same event
 const BASE_PATH = new URL(import.meta.url).pathname.replace(/\/js\/.*$/, "");
@@ -74,7 +72,6 @@ const ENDINGS = { failed: "failed", paused: "is paused" };
 
 /** @param {import("../app.js").App} app @param {Resource} session @param {Kind} kind */
 async function sendAlert(app, session, kind) {
-  const address = hashFor("session", session.id);
   const text = kind === "waiting" ? requestLabel(session) : ENDINGS[session.status] ?? "has finished";
   const isSeen = document.hasFocus() && app.route.view === "session" && app.route.id === session.id;
   if (document.hidden) app.titleMark = kind === "waiting" ? "? " : "✓ ";
@@ -86,7 +83,6 @@ async function sendAlert(app, session, kind) {
     playSound(sound);
     if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(VIBRATION[kind]);
   }
-  if (!document.hasFocus()) showNotification(session.name, text, address);
 }
 
 /** Show a toast while it applies. The start view lists all of these sessions itself. @param {import("../app.js").App} app @param {Resource} session @param {string} text */
@@ -101,7 +97,7 @@ function showAlertToast(app, session, text) {
 }
 
 /** Wait so that the focused tab, which knows what the user sees, comes first, then tabs that may play sounds. */
-function waitForTurn() {
+export function waitForTurn() {
   const wait = document.hasFocus() ? 0 : navigator.userActivation?.hasBeenActive === false ? 400 : 100;
   return new Promise((resolve) => (wait ? setTimeout(resolve, wait) : resolve(undefined)));
 }
@@ -117,7 +113,7 @@ async function claimAlert(alert, { isSeen }) {
 }
 
 /** Hold a lock for some ms, unless another tab has it. @param {string} name @param {number} duration @returns {Promise<boolean>} */
-function claimLock(name, duration) {
+export function claimLock(name, duration) {
   return new Promise((resolve) => {
     navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       resolve(lock !== null);
@@ -142,36 +138,5 @@ export async function playSound(sound) {
     await new Audio(`${BASE_PATH}/sounds/${sound}.wav`).play();
   } catch (error) {
     if (/** @type {Error} */ (error).name === "NotAllowedError") offerSounds?.(sound);
-  }
-}
-
-// Notifications ------------------------------------------------------------------------------------
-
-/** @returns {"on" | "off" | "denied" | "impossible"} whether this browser shows notifications */
-export function notificationState() {
-  if (!isSecureContext || !("Notification" in window)) return "impossible";
-  if (Notification.permission === "denied") return "denied";
-  return Notification.permission === "granted" && localStorage.getItem(NOTIFICATIONS_KEY) !== "no" ? "on" : "off";
-}
-
-/** Turn notifications on, which asks the user, or off; must be called on a click. @param {boolean} isWanted */
-export async function setNotifications(isWanted) {
-  if (isWanted && Notification.permission === "default") await Notification.requestPermission();
-  if (isWanted) localStorage.removeItem(NOTIFICATIONS_KEY);
-  else localStorage.setItem(NOTIFICATIONS_KEY, "no");
-}
-
-/** @param {string} name @param {string} text @param {string} address opened by a click on it */
-async function showNotification(name, text, address) {
-  if (notificationState() !== "on") return;
-  const options = { body: text, tag: address, icon: `${BASE_PATH}/icons/192.png`, data: address };
-  const worker = await navigator.serviceWorker?.getRegistration();
-  if (worker) await worker.showNotification(name, options);
-  else {
-    const shown = new Notification(name, options);
-    shown.onclick = () => {
-      focus();
-      navigate(address);
-    };
   }
 }

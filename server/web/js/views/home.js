@@ -13,6 +13,7 @@ import { changeCounts, markElement, markOf, requestLabel } from "../marks.js";
 import { performAction } from "../perform.js";
 import { hashFor } from "../router.js";
 import { LandingFeed } from "./home_landing.js";
+import { drawNotices } from "./home_notices.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -44,10 +45,12 @@ class Home {
     this.recentPart = section("Recent", "recent", this.recentList);
     const landingList = make("ul.recent-list");
     const landingPart = section("Landing", "landing", landingList);
+    this.noticeList = make("ul.recent-list");
+    this.noticePart = section("Notices", "notices", this.noticeList);
     this.landing = new LandingFeed(app, landingPart, landingList);
     this.empty = make("div.empty");
     const task = make("a.button.primary.large.new-task", icon("edit"), "New task", { href: hashFor("new") });
-    this.element = make("div.page.home", problemsElement(app), this.empty, this.waitingPart, make("div.others", this.runningPart, landingPart, this.recentPart), make("div.task-bar", task));
+    this.element = make("div.page.home", problemsElement(app), this.empty, this.waitingPart, this.noticePart, make("div.others", this.runningPart, landingPart, this.recentPart), make("div.task-bar", task));
     this.observer = new IntersectionObserver((entries) => this.#watch(entries), { rootMargin: "100px" });
   }
 
@@ -86,6 +89,7 @@ class Home {
       if (old && old.dataset.request === (session.request?.id ?? "")) return old;
       return waitingCard(this.app, session);
     });
+    drawNotices(this.app, this.noticePart, this.noticeList);
     this.#drawRunning(running);
     syncKeyed(this.recentList, recent, (session) => session.id, (session, old) => recentRow(this.app, session, old));
     this.waitingPart.hidden = !waiting.length;

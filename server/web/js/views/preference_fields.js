@@ -5,6 +5,7 @@ import { button, make } from "../dom.js";
 import { LABELS } from "../generated.js";
 import { codeThemeField, fontField, themeField } from "./preference_appearance.js";
 import { keysField } from "./preference_keys.js";
+import { noticesField } from "./preference_notices.js";
 import { profilesField } from "./preference_profiles.js";
 import { promptsField } from "./preference_prompts.js";
 
@@ -28,6 +29,7 @@ export function makeField(app, row, change) {
   if (row.key === "custom_cli_profiles") return profilesField(row, change);
   if (row.key === "theme") return themeField(row, change);
   if (row.key === "magic_prompts") return promptsField(app, change);
+  if (row.key === "notify_matrix") return noticesField(app, row, change);
   if (row.key === "keybindings") return keysField(change);
   if (row.key.startsWith("syntax_theme_")) return codeThemeField(row, choiceField(row, change));
   if (row.key === "ui_font" || row.key === "chat_font") return fontField(row, (available) => choiceField(available, change));

@@ -2,9 +2,9 @@
 // The preferences by section, with search over all of them. Changes are saved immediately, and changes by other clients
 // are shown.
 
-import { notificationState, setNotifications } from "../session/alerts.js";
 import { button, make } from "../dom.js";
 import { icon } from "../icons.js";
+import { notificationState, setNotifications } from "../notices.js";
 import { promptInstall, canInstall } from "../pwa.js";
 import { hashFor } from "../router.js";
 import { optionsOf } from "./form_fields.js";

@@ -1,0 +1,1 @@
+"""The channels besides Spinney's own screens, one file for each."""
