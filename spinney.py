@@ -62,6 +62,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(given: list[str]) -> int:
     if not given:
         return _open(".")  # The most frequent start needs no parser.
+    if given[0] == "__names":  # Shell completion waits for it.
+        from model.cli.names import print_names
+
+        return print_names(given[1:])
     from model.cli.parser import read_command_line
 
     options = read_command_line(given)
@@ -294,15 +298,6 @@ def _serve(options: "Namespace") -> int:
     return 0
 
 
-def _events(options: "Namespace") -> int:
-    import asyncio
-
-    from model.cli.events import follow
-
-    asyncio.run(follow(options.since))
-    return 0
-
-
 def _schema(_: "Namespace") -> int:
     from model.base.standard_streams import write_json
     from model.cli.reference import schema
@@ -340,14 +335,6 @@ def _doctor(options: "Namespace") -> int:
     return 1 if any(finding.ok is False for finding in findings) else 0
 
 
-def _export(options: "Namespace") -> int:
-    from model.base.standard_streams import write_output
-    from model.cli.export import export
-
-    write_output(export(options.folder, options.database) + "\n")
-    return 0
-
-
 def _completion(options: "Namespace") -> int:
     from model.base.standard_streams import write_output
     from model.cli.arguments import callable_names
@@ -375,10 +362,8 @@ _COMMANDS = {
     "demo": _demo,
     "attach": _attach,
     "serve": _serve,
-    "events": _events,
     "schema": _schema,
     "doctor": _doctor,
-    "export": _export,
     "completion": _completion,
 }
 """Commands that combine parts of the program; each other one is a module in `model.cli`."""

@@ -12,7 +12,7 @@ from docs import cli_pages, proofs
 from docs.effects import EFFECTS
 from model.base.errors import HTTP_STATUS
 from model.cli.arguments import TABLE
-from model.cli.reference import command_table, schema
+from model.cli.reference import command_table, describe_type, schema
 from model.domain.tool_uses import VERBS
 from model.preferences.fields import (
     PreferenceField,
@@ -141,7 +141,7 @@ def _commands(commands: dict[str, Any]) -> Iterator[str]:
             if not command["remote"]:
                 yield "\nOnly inside Spinney's own process: other clients cannot call it."
             yield from _arguments(command["args"])
-            yield f"\nGives {_code(_typed(command['result']))}."
+            yield f"\nGives {_code(describe_type(command['result']))}."
 
 
 def _arguments(args: dict[str, Any]) -> Iterator[str]:
@@ -150,12 +150,12 @@ def _arguments(args: dict[str, Any]) -> Iterator[str]:
     yield from ["", "| argument | type | |", "| --- | --- | --- |"]
     for name, shape in args["properties"].items():
         if name in args["required"]:
-            yield f"| `{name}` | {_code(_typed(shape))} | required |"
+            yield f"| `{name}` | {_code(describe_type(shape))} | required |"
         else:
             default = (
                 "" if shape.get("default") is None else f", else `{json.dumps(shape['default'])}`"
             )
-            kind = _typed(shape).removesuffix(" | null")
+            kind = describe_type(shape).removesuffix(" | null")
             yield f"| `{name}` | {_code(kind)} | optional{default} |"
 
 
@@ -168,7 +168,7 @@ def _shapes(shapes: dict[str, Any]) -> Iterator[str]:
         yield from ["", f"### {name}", "", _one_line(shape.get("description", "")), ""]
         yield from ["| field | type |", "| --- | --- |"]
         for field, kind in shape["properties"].items():
-            yield f"| `{field}` | {_code(_typed(kind))} |"
+            yield f"| `{field}` | {_code(describe_type(kind))} |"
     yield "\n`Preferences` has a page of [its own](preferences.md)."
 
 
@@ -186,9 +186,9 @@ def _events(events: dict[str, Any]) -> Iterator[str]:
         yield from [f"| `{event['envelope']}` | type | |", "| --- | --- | --- |"]
         for field, shape in event["fields"].items():
             maybe = "left out when null" if field in event["left_out_when_null"] else ""
-            yield f"| `{field}` | {_code(_typed(shape))} | {maybe} |"
+            yield f"| `{field}` | {_code(describe_type(shape))} | {maybe} |"
         for field, shape in event["numbered_fields"].items():
-            yield f"| `{field}` | {_code(_typed(shape))} | numbered |"
+            yield f"| `{field}` | {_code(describe_type(shape))} | numbered |"
 
 
 def _preferences() -> Iterator[str]:
@@ -293,39 +293,17 @@ def _paths() -> Iterator[tuple[str, str, tuple[str, ...], str]]:
     for route in HttpApi(nothing, nothing, "", nothing, nothing, nothing).routes():
         if (route.method, route.path) not in operations:
             yield route.method, route.path, (), inspect.getdoc(route.handler) or ""
-    yield "GET", "/ws", ("token", "since"), inspect.getdoc(WebSockets.serve) or ""
+    yield (
+        "GET",
+        "/ws",
+        ("token", "since", "session", "only"),
+        inspect.getdoc(WebSockets.serve) or "",
+    )
     yield "GET", "/*", (), inspect.getdoc(StaticFiles.serve) or ""
     for operation in OPERATIONS:
         name = operation.command.name
         text = f"[{name}](commands.md#{name}). {operation.command.description}"
         yield operation.method, operation.path, operation.fields, text
-
-
-def _typed(shape: dict[str, Any]) -> str:
-    """A shape in few words: `string`, `Worktree[]`, `"plan" | "build" | null`."""
-    if "$ref" in shape:
-        return str(shape["$ref"].rpartition("/")[2])
-    if "enum" in shape:
-        return " | ".join(f'"{value}"' for value in shape["enum"])
-    if "const" in shape:
-        return f'"{shape["const"]}"'
-    for several in ("anyOf", "oneOf"):
-        if several in shape:
-            return " | ".join(dict.fromkeys(_typed(one) for one in shape[several]))
-    match shape.get("type"):
-        case "array":
-            inner = _typed(shape.get("items", {}))
-            return f"({inner})[]" if " | " in inner else f"{inner}[]"
-        case "null":
-            return "null"
-        case "integer":
-            return "whole number"
-        case "string" if shape.get("format") == "path":
-            return "path"
-        case None:
-            return "anything"
-        case kind:
-            return str(kind)
 
 
 def _code(text: str) -> str:

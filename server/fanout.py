@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from model.domain.events import ContentDelta
+from model.domain.events import ContentDelta, Event
 from model.store.bus import EventBus, Missed, Published, Reader
 from server.limits import Limits
 
@@ -101,7 +101,9 @@ class Connection:
         *,
         event_format: EventFormat,
         limits: Limits,
+        accepts: Callable[[Event], bool] | None = None,
     ) -> None:
+        """`accepts` says which events it gets; by default all."""
         self.transport = transport
         self.reader = reader
         self.event_format: EventFormat = event_format
@@ -112,6 +114,7 @@ class Connection:
         """Set while the client keeps up; no requests are read from it otherwise."""
         self.writable.set()
         self._encode = _ENCODERS[event_format]
+        self._accepts = accepts
         self._limit = limits.buffer
         self.has_capacity = True
         """Whether its socket buffer had capacity at the last attempt to write."""
@@ -128,7 +131,9 @@ class Connection:
             self.has_capacity = transport.get_write_buffer_size() <= self._limit
             if not self.has_capacity:
                 return False
-            frames = shared.take_joined(reader, self.event_format, self._encode)
+            frames = None
+            if self._accepts is None:  # Frames are shared by clients that get all events.
+                frames = shared.take_joined(reader, self.event_format, self._encode)
             if frames is None:
                 self._read_entries(self._limit)
             else:
@@ -165,7 +170,12 @@ class Connection:
         entries, missed = self.reader.take(limit)
         if missed is not None and self.numbered:
             self._pending.append(missed_frame(missed))
-        frames = (entry.frame(self.event_format, self._encode) for entry in entries)
+        accepts = self._accepts
+        frames = (
+            entry.frame(self.event_format, self._encode)
+            for entry in entries
+            if accepts is None or accepts(entry.event)
+        )
         self._pending.extend(frame for frame in frames if frame)
 
     def _write_pending(self) -> None:

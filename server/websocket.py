@@ -20,6 +20,7 @@ from model.base.errors import SpinneyError, as_user_error, session_not_found
 from model.state import State
 from model.store.bus import EventBus, Missed
 from server.block_feed import BlockFeed
+from server.event_filter import EventFilter, parse_event_filter
 from server.fanout import Connection, EventFormat, Fanout, missed_frame, text_frame
 from server.limits import Limits
 from server.live_lines import LiveLines
@@ -78,6 +79,9 @@ class WebSockets:
     async def serve(self, request: web.Request, run: RunCommand) -> web.WebSocketResponse:
         """The WebSocket: commands in, replies and events out, until one side leaves."""
         since = _parse_since(request)
+        accepts = parse_event_filter(
+            request.query.getall("session", ()), request.query.getall("only", ())
+        )
         socket = web.WebSocketResponse(
             protocols=(PROTOCOL,),
             autoping=False,
@@ -97,7 +101,7 @@ class WebSockets:
         event_format: EventFormat = (
             "blocks" if is_page else "plain" if since is None else "numbered"
         )
-        connection = self._connect(request.transport, since, event_format)
+        connection = self._connect(request.transport, since, event_format, accepts)
         self._open[connection] = socket
         client = _Client(self, connection, run, is_local=self._is_local)
         try:
@@ -125,13 +129,19 @@ class WebSockets:
         self._fanout.close()
 
     def _connect(
-        self, transport: asyncio.Transport, since: int | None, event_format: EventFormat
+        self,
+        transport: asyncio.Transport,
+        since: int | None,
+        event_format: EventFormat,
+        accepts: EventFilter | None,
     ) -> Connection:
         bus = self._bus
         bus.seal()
         unknown = since is not None and since > bus.seq
         reader = bus.reader(None if unknown else since or None)
-        connection = Connection(transport, reader, event_format=event_format, limits=self._limits)
+        connection = Connection(
+            transport, reader, event_format=event_format, limits=self._limits, accepts=accepts
+        )
         if since is not None:
             payload = {
                 "seq": bus.seq,

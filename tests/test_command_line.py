@@ -300,6 +300,23 @@ def test_events_since_a_number_begins_after_it(served: Program) -> None:
         assert json.loads(next_line(following, PATIENCE))["seq"] < last - 1
 
 
+def test_events_prints_only_those_that_are_asked_for(served: Program) -> None:
+    tree = served.create_ready_worktree_named(served.make_repository("filtered"), "filtered")
+    session = served.call("create_session", f"worktreeId={tree['id']}", "name=Filtered")
+    with served.start("events", "--since", "0", "--only", "session-created") as following:
+        event = json.loads(next_line(following, PATIENCE))
+        assert (event["event"], event["data"]["session"]["id"]) == (
+            "session-created",
+            session["id"],
+        )
+    only = ("--session", "Filtered", "--only", "session-updated,session-created")
+    with served.start("events", "--since", "0", *only) as following:
+        assert json.loads(next_line(following, PATIENCE))["event"] == "session-created"
+    wrong = served.run("events", "--only", "sesion-created")
+    assert is_error_sentence(wrong, 2), wrong.stderr
+    assert "Did you mean session-created?" in wrong.stderr
+
+
 def test_events_ends_quietly_when_its_output_is_closed(served: Program) -> None:
     with served.start("events") as following:
         assert following.stdout is not None and following.stderr is not None
@@ -351,6 +368,37 @@ def test_bash_completes_commands_and_options(spinney: Program, typed: str, compl
         timeout=PATIENCE,
     )
     assert ran.stdout.split() == [completed]
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_completes_names_of_sessions_worktrees_and_projects(
+    served: Program, spinney: Program
+) -> None:
+    repository = served.make_repository("completed")
+    tree = served.create_ready_worktree_named(repository, "calm-heron")
+    served.call("create_session", f"worktreeId={tree['id']}", "name=Sort the rows")
+    script = served.run("completion", "bash").stdout
+
+    def complete(program: Program, *typed: str) -> list[str]:
+        words = " ".join(f"'{word}'" for word in typed)
+        ask = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _spinney; "
+        ask += 'printf "%s\\n" "${COMPREPLY[@]}"'
+        shim = f'spinney() {{ {" ".join(program.command)} "$@"; }}\n'
+        ran = subprocess.run(
+            ["bash", "--norc"], input=shim + script + ask, cwd=program.cwd, env=program.environ,
+            capture_output=True, text=True, check=True, timeout=PATIENCE,
+        )  # fmt: skip
+        assert ran.stderr == ""
+        return ran.stdout.splitlines()
+
+    assert complete(served, "spinney", "logs", "Sort") == ["Sort the rows"]
+    assert complete(served, "spinney", "land", "calm") == ["calm-heron"]
+    assert complete(served, "spinney", "diff", "") == ["calm-heron", "Sort the rows"]
+    assert complete(served, "spinney", "new", "--project", "comp") == ["completed"]
+    assert complete(served, "spinney", "stop", "--session", "Sort") == ["Sort the rows"]
+    assert complete(served, "spinney", "logs", "--fol") == ["--follow"]
+    assert complete(served, "spinney", "diff", "--st") == ["--stat"]
+    assert complete(spinney, "spinney", "logs", "Sort") == [""]
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,9 @@ CASES = {
     "spinney call get_raw_log sessionId=ID": Case(code=4),  # There is no such session.
     "spinney events": Case(),
     "spinney events --since 4711": Case(),
+    "spinney events --session parser-rows --only message-completed,session-waiting": Case(
+        parse_only="tests/test_command_line.py does that"
+    ),
     "spinney stop": Case(parse_only="it would end this server; tests/test_outliving.py does that"),
 }  # fmt: skip
 

@@ -123,6 +123,12 @@ def test_commands_are_listed_and_explained(run: Run) -> None:
     assert code == 0
     assert explained.startswith("usage: spinney call create_worktree projectId=… [baseBranch=…]")
     assert "  customName    text\n" in explained and "  projectId     text, required\n" in explained
+    assert "\nreturns: Worktree\n" in explained
+    assert "\n  spinney call create_worktree projectId=1c9f…\n" in explained
+    modes = run("call", "create_session", "--help")[1]
+    assert '  executionMode  one of plan, build, yolo, by default "plan"\n' in modes
+    listing = run("call", "list_all_sessions", "--help")[1]
+    assert '  status      JSON: ("idle" | "running"' in listing
     assert "name=value" in run("call", "--help")[1]
 
 

@@ -79,6 +79,12 @@ def test_a_task_is_started_waited_for_listed_and_read(served: Program) -> None:
     assert ([one["id"] for one in found["sessions"]], found["total"]) == ([row["id"]], 1)
     assert "No session matches." in succeed(served, "sessions", "--state", "failed")
 
+    exported = succeed(served, "export", "--session", "first")
+    assert exported.startswith(f"# {row['name']}\n") and "▸ edit" in exported
+    lines = succeed(served, "export", "--session", key, "--json").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [message["id"] for message in messages]
+    assert spinney(served, "export").returncode == 2
+
     assert succeed(served, "diff", "first", "--name-only") == "a.txt\n"
     assert "1 insertion(+)" in succeed(served, "diff", key, "--stat")
     patch = succeed(served, "diff", at=path)

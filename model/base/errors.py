@@ -1,10 +1,7 @@
 """The exception whose message is shown to users, its types, and the interface's exact messages."""
 
-import logging
 import os
 from typing import Final, Literal
-
-_log = logging.getLogger(__name__)
 
 ErrorType = Literal[
     "invalid_request",
@@ -96,8 +93,11 @@ def as_user_error(error: BaseException, operation: str) -> SpinneyError:
     """Convert to a `SpinneyError`; an unexpected error is logged and replaced by a reference."""
     if isinstance(error, SpinneyError):
         return error
+    import logging  # It takes longer to import than some commands of the command line.
+
     reference = os.urandom(4).hex()
-    _log.error("internal error %s in %s", reference, operation, exc_info=error)
+    log = logging.getLogger(__name__)
+    log.error("internal error %s in %s", reference, operation, exc_info=error)
     return SpinneyError(
         f"Something went wrong inside Spinney. Its log has the details under {reference}.",
         "internal_error",

@@ -2,15 +2,13 @@
 
 import errno
 import itertools
-import logging
 import os
 import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import platformdirs
+from typing import Final, Literal
 
 from model.base.errors import SpinneyError
 
@@ -18,8 +16,10 @@ APP_DIR = "spinney"
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
 SERVER_FILE = "server.json"
-
-_log = logging.getLogger(__name__)
+_XDG: Final = {
+    "config": ("XDG_CONFIG_HOME", "~/.config"),
+    "data": ("XDG_DATA_HOME", "~/.local/share"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +152,25 @@ def resolve_directories(environ: Mapping[str, str] = os.environ) -> Directories:
     config = environ.get("SPINNEY_CONFIG_DIR")
     data = environ.get("SPINNEY_DATA_DIR")
     return Directories(
-        config=_absolute(config) if config else platformdirs.user_config_path(APP_DIR, False),
-        data=_absolute(data) if data else platformdirs.user_data_path(APP_DIR, False),
+        config=_absolute(config) if config else _default_directory("config"),
+        data=_absolute(data) if data else _default_directory("data"),
         home=home,
     )
+
+
+def _default_directory(kind: Literal["config", "data"]) -> Path:
+    """Where the system keeps such files of this user.
+
+    On Linux by the rules of platformdirs, whose import takes a sixth of the time of `spinney ls`.
+    """
+    if os.uname().sysname == "Linux":
+        variable, default = _XDG[kind]
+        chosen = os.environ.get(variable, "")
+        return (Path(chosen) if chosen.strip() else Path(default).expanduser()) / APP_DIR
+    import platformdirs
+
+    choose = {"config": platformdirs.user_config_path, "data": platformdirs.user_data_path}[kind]
+    return choose(APP_DIR, False)
 
 
 def create_private_directory(path: Path) -> None:
@@ -237,7 +252,10 @@ def _sync_directory(path: Path) -> None:
             os.close(descriptor)
     except OSError as error:
         if error.errno != errno.EINVAL:  # some file systems cannot sync a directory
-            _log.warning("The folder %s could not be synced: %s", path, error)
+            import logging  # It takes longer to import than some commands of the command line.
+
+            log = logging.getLogger(__name__)
+            log.warning("The folder %s could not be synced: %s", path, error)
 
 
 def _remove_stale(path: Path) -> None:

@@ -26,6 +26,9 @@ _KINDS: Final = {
     "object": "a JSON object",
     "null": "null",
 }
+_EXIT_CODES: Final = (
+    "exit codes: 1 refused or failed, 3 no Spinney is running, 4 not found; see spinney --help"
+)
 _TYPES: Final = {bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
 
@@ -36,10 +39,12 @@ class CommandSpec:
     name: str
     about: str
     arguments: dict[str, dict[str, Any]]
+    result: str
+    """The type of what it returns."""
 
     @property
     def help(self) -> str:
-        """Its usage, description and arguments."""
+        """Its usage, description, arguments and result, an example and the exit codes."""
         words = [
             f"{name}=…" if its["required"] else f"[{name}=…]"
             for name, its in self.arguments.items()
@@ -49,7 +54,17 @@ class CommandSpec:
             width = max(map(len, self.arguments))
             lines += ["", "arguments:"]
             lines += [f"  {name:<{width}}  {_kind(its)}" for name, its in self.arguments.items()]
+        result = "nothing (null)" if self.result == "null" else self.result
+        lines += ["", f"returns: {result}", "", "example:", f"  {self._example}", "", _EXIT_CODES]
         return "\n".join(lines) + "\n"
+
+    @property
+    def _example(self) -> str:
+        """A call with the arguments that it needs, else with the first one that it takes."""
+        needed = {name: its for name, its in self.arguments.items() if its["required"]}
+        shown = needed or dict(list(self.arguments.items())[:1])
+        words = [f"{name}={_example_of(name, its)}" for name, its in shown.items()]
+        return " ".join(["spinney call", self.name, *words])
 
 
 def list_commands() -> str:
@@ -73,7 +88,7 @@ def find_spec(name: str) -> CommandSpec:
     if found is None:
         hint = did_you_mean(name, [*table["commands"], *table["aliases"]])
         raise UsageError(f"Unknown command: {name}.{hint} For a list: spinney call")
-    return CommandSpec(name, found["about"], found["args"])
+    return CommandSpec(name, found["about"], found["args"], found["result"])
 
 
 def backend_of_agent(name: str) -> str:
@@ -168,9 +183,28 @@ def _kind(argument: dict[str, Any]) -> str:
         kinds = "a path"
     elif argument.get("agent"):
         kinds = "an agent: claude, codex, opencode or acp:NAME"
+    elif "type" in argument:
+        kinds = f"JSON: {argument['type']}"
     elif "one_of" in argument:
         kinds = "one of " + ", ".join(argument["one_of"])
-    return kinds + (", required" if argument["required"] else "")
+    if argument["required"]:
+        return f"{kinds}, required"
+    default = argument.get("default")
+    return kinds if default in (None, "", []) else f"{kinds}, by default {json.dumps(default)}"
+
+
+def _example_of(name: str, argument: dict[str, Any]) -> str:
+    """Return a value as it can be typed."""
+    if argument.get("path"):
+        return "."
+    if argument.get("agent"):
+        return "claude"
+    if "one_of" in argument:
+        return str(argument["one_of"][0])
+    if "string" in argument["takes"]:
+        return "1c9f…" if name.endswith("Id") else "TEXT"
+    examples = {"integer": "1", "number": "1", "boolean": "true", "array": "'[…]'"}
+    return next((examples[kind] for kind in argument["takes"] if kind in examples), "'{…}'")
 
 
 def _first_sentence(text: str) -> str:

@@ -4,16 +4,32 @@ Imports the standard library only, so that `spinney --help` responds immediately
 """
 
 import argparse
+import os
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from model import __version__
 from model.base.errors import UsageError
 from model.base.standard_streams import write_output
 from model.base.suggestions import did_you_mean
 
+A = TypeVar("A", bound=argparse.Action)
+
 _HIGHEST_PORT = 65535
+_KINDS = {"SESSION": "sessions", "WORKTREE": "worktrees", "PROJECT": "projects"}
+"""Kinds of names, by how help calls such an argument."""
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Knows the width of the terminal without `shutil`, which is slow to import."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(1).columns)
+        except (ValueError, OSError):
+            columns = 0
+        super().__init__(prog, width=(columns or 80) - 2)
 
 
 class Version(argparse.Action):
@@ -34,14 +50,20 @@ class Parser(argparse.ArgumentParser):
         """All options in their long and short forms."""
         self.choices: list[str] = []
         """The words of which an argument must be one."""
+        self.names: dict[str, list[str]] = {}
+        """The kinds of names that can be typed for an option, and (`''`) in its other arguments."""
         self.commands: dict[str, Parser] = {}
         super().__init__(*given, **named)
 
-    def add_argument(self, *given: Any, **named: Any) -> argparse.Action:
-        """Add an argument, and note what can be typed for it."""
-        action = super().add_argument(*given, **named)
+    def _add_action(self, action: A) -> A:
+        """Add an argument, of a group too, and note what can be typed for it."""
+        super()._add_action(action)
         self.options += action.option_strings
         self.choices += map(str, action.choices or ())
+        named = str(action.metavar).split(" | ")
+        if kinds := [_KINDS[word] for word in named if word in _KINDS]:
+            long = [option for option in action.option_strings if option.startswith("--")]
+            self.names[long[0] if long else ""] = kinds
         return action
 
     def print_help(self, file: object = None) -> None:

@@ -1,23 +1,43 @@
 """`spinney events`: print events, one per line, and reconnect when the connection is lost."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from argparse import Namespace
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from model.base.errors import SpinneyError
+from model.base.errors import SpinneyError, UsageError
 from model.base.paths import Directories, resolve_directories
 from model.base.standard_streams import write_error, write_json
+from model.base.suggestions import did_you_mean
+from model.cli.lookup import find_session, list_sessions
+from model.cli.quick_call import connect_here
 from model.client import endpoint, local_instance
 from model.client.remote import BackOff, RemoteClient
+from model.domain.events import EVENTS
 
 START = 1
 """The first event of a run, that of its server; 0 asks for new events only."""
 
 
-async def follow(since: int | None) -> None:
-    """Print events until ctrl+c, starting after the event `since`; 0 starts with the oldest that is
-    kept.
+def events(options: Namespace) -> int:
+    """Print events until ctrl+c, as the command line says."""
+    wanted = {}
+    if options.sessions:
+        with connect_here() as connection:
+            rows = list_sessions(connection, archived="include")
+        wanted["session"] = ",".join(find_session(rows, each)["id"] for each in options.sessions)
+    if options.only:
+        wanted["only"] = ",".join(options.only)
+        for name in filter(None, wanted["only"].split(",")):
+            if name not in EVENTS:
+                raise UsageError(f"There is no event '{name}'.{did_you_mean(name, EVENTS)}")
+    asyncio.run(_follow(options.since, wanted))
+    return 0
+
+
+async def _follow(since: int | None, wanted: Mapping[str, str]) -> None:
+    """Start after the event `since`; 0 starts with the oldest that is kept.
 
     Raises `SpinneyError` if no Spinney is running at the start; later it waits for the next one.
     """
@@ -26,7 +46,8 @@ async def follow(since: int | None) -> None:
         *endpoint.find_endpoint(paths), find=lambda: endpoint.find_endpoint(paths)
     )
     try:
-        await _Follower(paths, client, 0 if since is None else max(since, START)).follow()
+        first = 0 if since is None else max(since, START)
+        await _Follower(paths, client, first, wanted).follow()
     finally:
         await client.close()
 
@@ -34,7 +55,10 @@ async def follow(since: int | None) -> None:
 class _Follower:
     """Keeps the number of the last event, and the run that it belongs to."""
 
-    def __init__(self, paths: Directories, client: RemoteClient, since: int) -> None:
+    def __init__(
+        self, paths: Directories, client: RemoteClient, since: int, wanted: Mapping[str, str]
+    ) -> None:
+        self._wanted = wanted
         self._paths = paths
         self._client = client
         self._seq = since
@@ -60,7 +84,7 @@ class _Follower:
                 failures += 1
 
     async def _frames(self) -> AsyncGenerator[dict[str, Any], None]:
-        async with aclosing(self._client.frames(self._seq)) as frames:
+        async with aclosing(self._client.frames(self._seq, self._wanted)) as frames:
             try:
                 async with asyncio.timeout(local_instance.RESPONSE_TIMEOUT):
                     hello = await anext(frames)

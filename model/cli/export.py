@@ -9,6 +9,7 @@ import json
 import sqlite3
 import tempfile
 import time
+from argparse import Namespace
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,6 +20,9 @@ import aiosqlite
 from model.base.code_block import code_block
 from model.base.errors import SpinneyError
 from model.base.paths import PRIVATE_FILE, create_private_directory, file_error, resolve_directories
+from model.base.standard_streams import write_json, write_output
+from model.chat.session_rows import SessionFilter, list_session_rows
+from model.cli.lookup import find_session
 from model.domain.resources import (
     Block,
     ImageBlock,
@@ -33,6 +37,7 @@ from model.domain.resources import (
     ToolUseBlock,
     UnreadableBlock,
 )
+from model.state import State
 from model.store.backups import open_read_only
 from model.store.queries import DatabaseReader, SavedState
 from model.store.salvage import salvage_into
@@ -44,19 +49,51 @@ _PAGE_SIZE: Final = 200
 """Messages that are read at once."""
 
 
-def export(to: str, database: str | None) -> str:
-    """Write what can be read of a database, by default this user's, to a new folder.
+def export(options: Namespace) -> int:
+    """Export what can be read of a database, by default this user's; returns the exit code.
 
-    Returns a sentence about what was written. A Spinney may be running meanwhile. Raises
-    `SpinneyError`.
+    A Spinney may be running meanwhile. Raises `SpinneyError`.
     """
-    source = Path(database).expanduser() if database else resolve_directories().database
-    return _export(source, Path(to).expanduser())
-
-
-def _export(database: Path, folder: Path) -> str:
+    chosen = options.database
+    database = Path(chosen).expanduser() if chosen else resolve_directories().database
     if not database.is_file():
         raise SpinneyError(f"There is no database {database}.", "not_found")
+    if options.session is not None:
+        if options.folder is not None:
+            options.parser.error("give either FOLDER or --session")
+        asyncio.run(_print_session(database, options))
+    elif options.folder is None:
+        options.parser.error("give FOLDER for all conversations, or --session SESSION for one")
+    else:
+        write_output(export_all(database, Path(options.folder).expanduser()) + "\n")
+    return 0
+
+
+async def _print_session(database: Path, options: Namespace) -> None:
+    """Print one conversation as Markdown or as lines of JSON."""
+    async with reading(database) as reader:
+        saved = await reader.load()
+        state = State(
+            projects={one.id: one for one in saved.projects},
+            worktrees={one.id: one for one in saved.worktrees},
+            sessions={one.id: one for one in saved.sessions},
+        )
+        everything = SessionFilter(archived="include")
+        rows = list_session_rows(state, everything, len(saved.sessions)).sessions
+        found = find_session([row.model_dump(mode="json") for row in rows], options.session)
+        session = state.sessions[found["id"]]
+        if not options.json:
+            write_output(_head(session, saved))
+        async for message in _messages(reader, session.id):
+            if options.json:
+                write_json(message.model_dump(mode="json"), on_one_line=True)
+            else:
+                parts = "".join(f"{part}\n\n" for part in _parts(message))
+                write_output(f"\n## {_heading(message)}\n\n{parts}")
+
+
+def export_all(database: Path, folder: Path) -> str:
+    """Export everything to a new folder; returns a sentence about what was written."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SpinneyError(f"{folder} already exists. Name a new folder.")
     create_private_directory(folder)

@@ -164,6 +164,7 @@ examples:
   spinney events | grep --line-buffered session-waiting
   spinney events --since 4711   start with the events after this number
   spinney events --since 0      start with all events that are kept
+  spinney events --session parser --only message-completed,session-waiting
 
 Each line has its number as "seq". If the connection is lost or Spinney is restarted, it reconnects
 and continues after the last line; ctrl+c ends it. Spinney keeps the newest 1000 events of its run;
@@ -191,11 +192,12 @@ Both keep the previous file. Neither works while Spinney is running: run `spinne
 EXPORT_NOTES = """\
 examples:
   spinney export talks
+  spinney export --session parser > parser.md
   spinney export talks --from ~/.local/share/spinney/backups/spinney-20260101-120000.db
 
-Writes one Markdown file per session, by project and worktree, and spinney.jsonl: one JSON object
-per line for each project, worktree, session and message. Spinney may be running meanwhile. Damaged
-parts are marked as unreadable.
+With FOLDER it writes one Markdown file per session, by project and worktree, and spinney.jsonl: one
+JSON object per line for each project, worktree, session and message. Spinney may be running
+meanwhile. Damaged parts are marked as unreadable.
 """
 
 COMPLETION_EXAMPLES = """\

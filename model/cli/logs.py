@@ -87,7 +87,7 @@ class _Follower:
                 self._wait_for_spinney()
 
     def _follow(self, session_id: str) -> None:
-        with connect_here("?since=0") as connection:
+        with connect_here(f"?since=0&session={session_id}") as connection:
             limit = None if self._last else self._options.limit
             messages = list(read_messages(connection, session_id, limit))
             ids = [message["id"] for message in messages]

@@ -40,6 +40,21 @@ def _add_events(events: Parser) -> None:
     events.add_argument(
         "--since", type=number, metavar="N", help="start after the event with this number"
     )
+    events.add_argument(
+        "--session",
+        dest="sessions",
+        nargs="+",
+        action="extend",
+        metavar="SESSION",
+        help="only events of these sessions: names or ids",
+    )
+    events.add_argument(
+        "--only",
+        nargs="+",
+        action="extend",
+        metavar="NAME,NAME",
+        help="only events with these names",
+    )
 
 
 def _add_why(why: Parser) -> None:
@@ -79,13 +94,17 @@ def _add_notify(notify: Parser) -> None:
 
 
 def _add_export(export: Parser) -> None:
-    export.add_argument("folder", metavar="FOLDER", help="a new folder")
+    export.add_argument("folder", nargs="?", metavar="FOLDER", help="a new folder")
+    export.add_argument(
+        "--session", metavar="SESSION", help="print only this one: as Markdown, or with --json"
+    )
     export.add_argument(
         "--from",
         dest="database",
         metavar="FILE",
         help="a backup or another database; by default yours",
     )
+    export.add_argument("--json", action="store_true", help="with --session: a Message per line")
 
 
 def _add_completion(completion: Parser) -> None:
@@ -277,7 +296,7 @@ COMMAND_LINES = (
         notes.RECOVER_EXAMPLES,
     ),
     CommandLine(
-        "export", "export every session as Markdown and JSON Lines", _add_export, notes.EXPORT_NOTES
+        "export", "export conversations as Markdown and JSON Lines", _add_export, notes.EXPORT_NOTES
     ),
     CommandLine("serve", "run the server without a terminal", _add_serve, notes.SERVE_EXAMPLES),
     CommandLine(

@@ -8,7 +8,7 @@ import os
 
 from model.base.errors import UsageError
 from model.base.suggestions import did_you_mean
-from model.cli.command_parser import CommandLine, Parser, Version
+from model.cli.command_parser import CommandLine, HelpFormatter, Parser, Version
 from model.cli.help_texts import EXAMPLES
 from model.cli.options import COMMAND_LINES
 
@@ -72,7 +72,7 @@ def build_parser(only: str | None = None) -> Parser:
         usage="spinney [PATH] | spinney COMMAND …",
         description="Run AI coding agents on many branches at once, from one terminal.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("-V", "--version", action=Version, nargs=0, help="show the version")
     commands = parser.add_subparsers(
@@ -92,7 +92,7 @@ def _add(commands: "argparse._SubParsersAction[Parser]", line: CommandLine) -> P
         about=line.about,
         description=line.about[:1].upper() + line.about[1:] + ".",
         epilog=line.notes,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         add_help=line.has_help,
     )
     line.add_options(added)

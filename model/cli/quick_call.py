@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final, cast, get_args
-from urllib.parse import urlsplit
 
 from model.base.errors import ErrorType, NotRunningError, SpinneyError
 from model.base.paths import resolve_directories
@@ -42,17 +41,23 @@ class Connection:
         self._base_url = base_url
         self._on_silence = on_silence
         self._number = 0
-        parts = urlsplit(base_url)
+        place = base_url.partition("://")[2].rstrip("/")
+        host, _, port = place.rpartition(":")
+        family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
+        self._socket = socket.socket(family)
+        self._socket.settimeout(CONNECT_TIMEOUT)
         try:
-            self._socket = socket.create_connection((parts.hostname, parts.port), CONNECT_TIMEOUT)
-        except TimeoutError:
-            raise on_silence() from None
-        except OSError:
+            # As bytes: Python loads the tables of international names for a text.
+            self._socket.connect((host.strip("[]").encode(), int(port)))
+        except OSError as error:
+            self._socket.close()
+            if isinstance(error, TimeoutError):
+                raise on_silence() from None
             raise NotRunningError(
                 f"Nothing answers at {base_url}. Is Spinney running there?", "timeout"
             ) from None
         try:
-            rest = self._guard(lambda: _upgrade(self._socket, parts.netloc, token, base_url, query))
+            rest = self._guard(lambda: _upgrade(self._socket, place, token, base_url, query))
         except SpinneyError:
             self._socket.close()
             raise

@@ -48,13 +48,16 @@ def command_table() -> dict[str, Any]:
         commands[name] = {
             "about": command["description"],
             "remote": command["remote"],
+            "result": describe_type(command["result"]),
             "args": {
                 wire: {
                     "takes": _types_of(shape, null=found[wire].takes_null),
                     "required": found[wire].required,
+                    **_inner_type(shape),
                     **({"agent": True} if "backend" in wire.lower() else {}),
                     **({"path": True} if "path" in _formats(shape) else {}),
                     **({"one_of": words} if (words := _choices(shape)) else {}),
+                    **({"default": shape["default"]} if shape.get("default") is not None else {}),
                 }
                 for wire, shape in command["args"]["properties"].items()
             },
@@ -63,10 +66,45 @@ def command_table() -> dict[str, Any]:
     return {"commands": commands, "aliases": ALIASES, "agents": agents}
 
 
+def describe_type(shape: dict[str, Any]) -> str:
+    """A shape in few words: `string`, `Worktree[]`, `"plan" | "build" | null`."""
+    if "$ref" in shape:
+        return str(shape["$ref"].rpartition("/")[2])
+    if "enum" in shape:
+        return " | ".join(f'"{value}"' for value in shape["enum"])
+    if "const" in shape:
+        return f'"{shape["const"]}"'
+    for several in ("anyOf", "oneOf"):
+        if several in shape:
+            return " | ".join(dict.fromkeys(describe_type(one) for one in shape[several]))
+    match shape.get("type"):
+        case "array":
+            inner = describe_type(shape.get("items", {}))
+            return f"({inner})[]" if " | " in inner else f"{inner}[]"
+        case "null":
+            return "null"
+        case "integer":
+            return "whole number"
+        case "string" if shape.get("format") == "path":
+            return "path"
+        case None:
+            return "anything"
+        case kind:
+            return str(kind)
+
+
 def _types_of(shape: Shapes, *, null: bool) -> list[str]:
     """The JSON types that an argument accepts; `null` only if it is a value."""
     kinds = {part.get("type", "object") for part in _parts(shape)}
     return sorted(kinds if null else kinds - {"null"})
+
+
+def _inner_type(shape: Shapes) -> dict[str, str]:
+    """The type of a list or an object, for which `takes` says too little."""
+    kinds = {part.get("type", "object") for part in _parts(shape)}
+    if not kinds & {"array", "object"}:
+        return {}
+    return {"type": describe_type(shape).removesuffix(" | null")}
 
 
 def _choices(shape: Shapes) -> list[str]:

@@ -115,10 +115,15 @@ class RemoteClient:
                 await asyncio.sleep(self._back_off.pause(failures))
                 failures += 1
 
-    async def frames(self, since: int = 0) -> AsyncGenerator[dict[str, Any], None]:
-        """Numbered event frames as they arrive, `hello` first, until the connection is lost."""
+    async def frames(
+        self, since: int = 0, wanted: Mapping[str, str] | None = None
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        """Numbered event frames as they arrive, `hello` first, until the connection is lost.
+
+        With `wanted` only those of a `session` or with names in `only`: lists with commas.
+        """
         await self._refresh_address()
-        socket = await self._open_socket(since)
+        socket = await self._open_socket(since, wanted)
         try:
             while True:
                 yield await _next_frame(socket, self.base_url)
@@ -172,11 +177,13 @@ class RemoteClient:
                     self._connection.collect()
             return self._connection
 
-    async def _open_socket(self, since: int) -> aiohttp.ClientWebSocketResponse:
+    async def _open_socket(
+        self, since: int, wanted: Mapping[str, str] | None = None
+    ) -> aiohttp.ClientWebSocketResponse:
         try:
             return await self._http().ws_connect(
                 f"{self.base_url}/ws",
-                params={"since": str(since)},
+                params={"since": str(since), **(wanted or {})},
                 heartbeat=_HEARTBEAT,
                 max_msg_size=0,
                 timeout=aiohttp.ClientWSTimeout(ws_close=2),

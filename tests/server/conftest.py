@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -152,10 +152,12 @@ async def connect(
     *,
     blocks: bool = False,
     token: str = TOKEN,
+    query: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Socket:
     """Open a WebSocket with the token; numbered with `since`, as a page with `blocks`."""
-    params = {"token": token, **({} if since is None else {"since": str(since)})}
+    params = {"token": token, **(query or {})}
+    params |= {} if since is None else {"since": str(since)}
     if blocks:
         params["blocks"] = "1"
     url = f"{base_url(server)}/ws"

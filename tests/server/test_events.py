@@ -184,6 +184,27 @@ async def test_a_client_resumes_where_it_was(
     assert [frame["seq"] for frame in frames[1:]] == [seq - 2, seq - 1, seq]
 
 
+async def test_a_client_gets_only_the_events_that_it_asks_for(
+    server: Server, http: aiohttp.ClientSession, workspace: Workspace
+) -> None:
+    everything = await connect(server, http, since=0)
+    names = {"only": "content-delta,session-notice"}
+    named = await connect(server, http, since=0, query=names)
+    of_one = await connect(server, http, since=0, query={"session": "s", "only": "session-notice"})
+    for session in ("s", "t"):
+        workspace.bus.publish(make_delta(session, 1))
+        workspace.bus.publish(e.RunNoticed(session_id=session, text="retrying"))
+    workspace.bus.publish(make_event(1))
+    assert len(await drain_events(everything)) == 6
+    assert len(await drain_events(named)) == 5
+    _, notice = await drain_events(of_one)
+    assert (notice["payload"]["session_id"], notice["seq"]) == ("s", workspace.bus.seq - 3)
+    for wrong in ({"only": "sesion-notice"}, {"session": ",".join(map(str, range(101)))}):
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await connect(server, http, query=wrong)
+        assert refused.value.status == 400
+
+
 async def test_a_client_that_resumes_too_late_gets_the_missed_range(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from model.base.errors import SpinneyError
@@ -51,6 +52,19 @@ def test_an_empty_variable_is_ignored() -> None:
     found = resolve_directories({"HOME": "/h", "SPINNEY_CONFIG_DIR": "", "SPINNEY_DATA_DIR": ""})
     assert found.config.is_absolute()
     assert found.config.name == "spinney"
+
+
+@pytest.mark.parametrize("chosen", [None, "", "/elsewhere"])
+def test_the_default_directories_are_those_of_the_system(
+    monkeypatch: pytest.MonkeyPatch, chosen: str | None
+) -> None:
+    for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+        if chosen is not None:
+            monkeypatch.setenv(name, chosen)
+    found = resolve_directories({"HOME": "/h"})
+    assert found.config == platformdirs.user_config_path("spinney", False)
+    assert found.data == platformdirs.user_data_path("spinney", False)
 
 
 def test_a_relative_directory_is_resolved_from_the_working_directory(

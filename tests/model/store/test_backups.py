@@ -11,7 +11,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.base.instance import hold_lock
 from model.base.paths import Directories
-from model.cli.export import export
+from model.cli.export import export_all
 from model.store.backups import (
     INTERVAL,
     MAX_BACKUPS,
@@ -269,7 +269,7 @@ async def test_a_truncated_file_can_be_exported(database: Path, tmp_path: Path) 
 
 
 async def _export(database: Path, to: Path) -> str:
-    return await asyncio.to_thread(export, str(to), str(database))
+    return await asyncio.to_thread(export_all, database, to)
 
 
 async def test_an_interrupted_migration_loses_nothing_and_an_older_file_is_copied_first(
