@@ -99,7 +99,7 @@ async def test_the_owner_shares_sees_what_was_done_and_ends_it(
     await expect(guest.get_by_text("hello there").last).to_be_visible()
     await owner.get_by_role("link", name="All guests").click()
     await expect(owner.locator(".guest-log")).to_contain_text("Bo <b> sent “/demo say hello there”")
-    await expect(owner.locator(".rows-list")).to_contain_text("1 of 1 devices")
+    await expect(owner.locator(".rows-list")).to_contain_text("1 of 1 device ·")
     await owner.get_by_role("button", name="End access").click()
     await owner.get_by_role("button", name="End it").click()
     await expect(owner.get_by_role("heading", name="No guest links.")).to_be_visible()

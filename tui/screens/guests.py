@@ -13,6 +13,8 @@ from textual.widgets.option_list import Option
 
 from model.base.amounts import format_age
 from model.base.errors import SpinneyError
+from model.base.moments import format_moment
+from model.base.plural import count
 from model.base.text import clean_line
 from model.domain.guests import GuestAction, GuestLink
 from tui.screens.dialog import Confirm, Dialog, Report
@@ -123,9 +125,10 @@ class GuestsScreen(Dialog[None]):
 
 def _row(link: GuestLink, now: float) -> Content:
     is_over = link.expires_at <= now
-    end = "ended" if is_over else f"ends in {format_age(now, link.expires_at)}"
-    used = f"used {format_age(link.last_used, now)} ago" if link.last_used else "not used yet"
-    facts = f"{end} · {link.devices} of {link.max_devices} devices · {used}"
+    end = "ended" if is_over else f"until {format_moment(link.expires_at, now)}"
+    age = format_age(link.last_used, now) if link.last_used else ""
+    used = ("in use" if age == "now" else f"used {age} ago") if age else "not used yet"
+    facts = f"{end} · {link.devices} of {count(link.max_devices, 'device')} · {used}"
     return Content.assemble(
         (clean_line(link.name), "$text-muted" if is_over else "bold"),
         f"  {link.role} of {clean_line(link.scope_name)}",

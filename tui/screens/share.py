@@ -25,8 +25,8 @@ MODES: Final[tuple[ExecutionMode, ...]] = ("plan", "build", "yolo")
 
 _ROLE_TEXTS: Final[dict[GuestRole, str]] = {
     "viewer": "reads",
-    "approver": "reads; answers questions, permissions and plans",
-    "driver": "also sends messages, stops, sets the mode",
+    "approver": "also answers what the agent asks",
+    "driver": "also sends messages, and stops",
 }
 _TIME_TEXTS: Final = {1: "1 hour", 8: "8 hours", 24: "1 day", 168: "1 week", 720: "30 days"}
 

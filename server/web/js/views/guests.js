@@ -4,7 +4,7 @@
 import { ageElement } from "../age.js";
 import { confirm } from "../dialogs.js";
 import { button, make, patchChildren } from "../dom.js";
-import { formatTime } from "../format.js";
+import { formatTime, pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 
@@ -57,7 +57,7 @@ function linkRow(app, link) {
       "p.grow",
       make("b", link.name),
       make("small", ` ${link.role} of `, scope, link.role === "viewer" ? "" : `, ${link.max_mode} at most`),
-      make("small.guest-facts", [isOver ? "ended" : "until", ` ${formatTime(link.expires_at * 1000)} · ${link.devices} of ${link.max_devices} devices`, link.last_used ? " · used " : " · not used yet", link.last_used && ageElement(link.last_used)]),
+      make("small.guest-facts", [isOver ? "ended" : "until", ` ${formatTime(link.expires_at * 1000)} · ${link.devices} of ${pluralize(link.max_devices, "device")}`, link.last_used ? " · used " : " · not used yet", link.last_used && ageElement(link.last_used)]),
     ),
     button([icon("close"), isOver ? "Remove" : "End access"], revoke, isOver ? ".quiet" : ".danger"),
   );
