@@ -251,6 +251,8 @@ async def send_chat_message(
     send_at: float | str | None = None,
     steer: bool = False,
 ) -> SentMessage:
+    if steer and send_at is not None:
+        raise SpinneyError("Give either 'steer' or 'sendAt': a message is sent now or later.")
     before = session_in(workspace.store.state, session_id)
     moment = resolve_time(workspace.store.state, before, send_at, workspace.usage.limits_of)
     is_first = not workspace.store.state.queued.get(session_id)

@@ -158,7 +158,8 @@ def _describe_wait(message: Message, session: Session, now: float) -> str:
 
 
 def _send_form(page_request: PageRequest, session: Session) -> Element | None:
-    if session.is_unfinished or not page_request.state.queued.get(session.id):
+    queued = page_request.state.queued.get(session.id, ())
+    if session.is_unfinished or all(message.send_at is not None for message in queued):
         return None
     text = "Send anyway" if page_request.state.is_held(session) else "Send now"
     return page_request.make_form(f"/lite/sessions/{session.id}/send", button(text))

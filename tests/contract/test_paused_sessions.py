@@ -56,6 +56,7 @@ async def test_a_message_with_a_time_waits_and_can_be_changed(
     assert 3599 <= queued[0]["send_at"] - now <= 3660
     error = await expect_error(call, "send_chat_message", sendAt="reset", **message)
     assert "not known when the limit" in error
+    await expect_error(call, "send_chat_message", sendAt="18:00", steer=True, **message)
     of_message = {"messageId": sent["message_id"], **about}
     changed = await call("set_send_time", at=now + 7200, **of_message)
     assert changed["send_at"] == now + 7200

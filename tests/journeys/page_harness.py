@@ -272,7 +272,7 @@ def _status_mark(conversation: Conversation) -> str:
     """The status mark that the tree must show for a session."""
     if conversation.status == "waiting":
         return "needs-you"
-    if conversation.status in ("running", "failed"):
+    if conversation.status in ("running", "failed", "paused"):
         return conversation.status
     return "unread" if conversation.session["unread"] else "idle"
 

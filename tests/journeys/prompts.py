@@ -11,6 +11,7 @@ DIRECTIVES: Final = {
     "stream": "/demo stream 60 30\n/demo say end {mark}",
     "markdown": "/demo markdown 2\n/demo say end {mark}",
     "think": "/demo think hm {mark}",
+    "limit": "/demo say almost {mark}\n/demo fail rate_limit 1",
 }
 
 LONG: Final = "/demo stream 150 40\n/demo say end {mark}"

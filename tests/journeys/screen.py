@@ -10,7 +10,7 @@ _TABS = re.compile(r" (?:‹ \d+  )?[ ▌][·…◐‖●✗?] ")
 _OPEN_TAB = re.compile(r"▌[·…◐‖●✗?] (.*?)(?:  |$)")
 _TOAST = re.compile(r"“[^”]*”?")
 _CURSOR = re.compile(r"┃ *❯ +(?:\w +)?(\S.*)")
-_QUEUED = re.compile(r"(?:^|│) ?\d+ .* (?:edit  remove|enter edit  del remove)\b")
+_QUEUED = re.compile(r"(?:^|│) ?\d+ .* (?:edit  time  remove|enter edit  t time  del remove)\b")
 _BAR = " ┃ "
 """What is left of each row of the message box, and of a request above it."""
 EXPECTED_BOXES = frozenset({"Projects", "Plan", "Permission", "Question"})

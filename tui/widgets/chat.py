@@ -266,7 +266,7 @@ class Chat(ChatDrafts):
             agent,
             steer_key=steer_key,
             is_reviewing=self.request.request is not None,
-            has_queue=bool(self.queue.messages),
+            has_queue=any(message.send_at is None for message in self.queue.messages),
             hold=self._setup_hold,
         )
         content = Content(text)  # a plain string would be parsed as markup

@@ -81,7 +81,8 @@ class Queue(Widget, can_focus=True):
     @property
     def is_stopped(self) -> bool:
         """Whether messages are queued and no running agent will get them."""
-        return bool(self._send_label) and bool(self.messages)
+        waits = any(message.send_at is None for message in self.messages)
+        return bool(self._send_label) and waits
 
     def follow(
         self, messages: "Sequence[Message]", send_label: str, *, can_steer: bool = False
@@ -158,7 +159,8 @@ class Queue(Widget, can_focus=True):
         edit, when, remove = (
             ("enter edit", "t time", "del remove") if is_chosen else ("edit", "time", "remove")
         )
-        send_label = f"{self._send_label}  " if self._send_label and index == 0 else ""
+        is_next = message.send_at is None and self._is_first_without_time(index)
+        send_label = f"{self._send_label}  " if self._send_label and is_next else ""
         steers = self._can_steer and not message.steered
         right = Content.assemble(
             self._link(message, send_label, "send_queued") if send_label else "",
@@ -186,8 +188,10 @@ class Queue(Widget, can_focus=True):
             return "sent, not read yet  "
         if message.send_at is not None:
             return f"{format_moment(message.send_at, time.time())}  "
-        is_next = all(one.send_at is not None for one in self.messages[:index])
-        return "next  " if is_next else ""
+        return "next  " if self._is_first_without_time(index) else ""
+
+    def _is_first_without_time(self, index: int) -> bool:
+        return all(one.send_at is not None for one in self.messages[:index])
 
     def _link(self, message: "Message", label: str, action: str) -> Content:
         return Content.styled(label, "$text-muted").stylize(

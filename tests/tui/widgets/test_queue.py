@@ -6,12 +6,13 @@ from typing import Any
 from textual.widgets import Static
 
 from model.domain import events as e
-from model.domain.resources import ImageBlock
+from model.domain.resources import ImageBlock, Pause
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import notifications, visible_text
 from tests.tui.waiting import until
+from tui.screens.choose import Choose
 from tui.shell.app import SpinneyApp
 
 
@@ -273,3 +274,33 @@ async def test_a_queued_message_is_sent_into_the_running_turn(start: Start) -> N
             )
         )
         await until(pilot, lambda: "read during the turn" in conversation_text(app))
+
+
+async def test_a_message_with_a_time_shows_it_and_is_not_sent_by_enter(start: Start) -> None:
+    client = a_client()
+    async with start(client) as (app, pilot):
+        later = a_message("later", send_at=2_000_000_000.0)
+        client.feed(e.MessageQueued(session_id="s1", status="sent", message=later))
+        await until(pilot, lambda: "later" in app.main.chat.queue.render().plain)
+        assert "May" in app.main.chat.queue.render().plain
+        assert "send now" not in app.main.chat.queue.render().plain
+        await pilot.press("enter")
+        client.feed(*queued_events("plain"))
+        await until(pilot, lambda: "send now" in app.main.chat.queue.render().plain)
+        assert client.called("send_queued_messages") == []
+
+
+async def test_enter_in_a_paused_session_chooses_when_it_continues(start: Start) -> None:
+    pause = Pause(
+        kind="overloaded", since=1.0, until=2_000_000_000.0, text="It is busy", attempts=1
+    )
+    client = a_client(status="paused", pause=pause)
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: "Paused" in str(app.main.query_one("#recap", Static).content))
+        assert "It is busy. Attempt 2 is at Wed 18 May" in str(
+            app.main.query_one("#recap", Static).content
+        )
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, Choose))
+        await pilot.press("enter")
+        await until(pilot, lambda: client.called("resume_session"))

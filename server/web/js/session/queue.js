@@ -59,6 +59,8 @@ export function queueList(app, sessionId, change) {
   const draw = () => {
     const isOffline = !app.connection.isOpen;
     const outgoing = app.outbox.forSession(sessionId).filter((message) => isOffline || Date.now() - message.at > SEND_TIME);
+    const queued = app.state.queued.get(sessionId) ?? [];
+    const next = queued.find((message) => !message.send_at);
     let before = "";
     /** What is said once above messages of which it is true. @param {string} label */
     const unlessSaid = (label) => {
@@ -67,8 +69,8 @@ export function queueList(app, sessionId, change) {
       return isSaid ? "" : label;
     };
     const items = [
-      ...(app.state.queued.get(sessionId) ?? []).map((message, index) => {
-        const status = sendingStatus(app.state, sessionId, message, index === 0);
+      ...queued.map((message) => {
+        const status = sendingStatus(app.state, sessionId, message, message === next);
         const label = unlessSaid(status.text);
         return { key: `${message.id} ${label} ${status.action} ${status.text}`, make: () => queuedRow(message, label, status.action) };
       }),
