@@ -124,6 +124,18 @@ class PageMachine(RuleBasedStateMachine):
         self.perform("remove_waiting", number=number)
 
     @precondition(lambda self: self.is_open)
+    @rule()
+    def steer_waiting(self) -> None:
+        self.perform("steer_waiting")
+
+    @rule(number=NUMBERS)
+    def go_and_steer(self, number: int) -> None:
+        self.perform("open_by_tree", number=number)
+        for kind in ("stream", "say"):
+            self.perform("send", kind=kind, burst=True)
+        self.perform("steer_waiting")
+
+    @precondition(lambda self: self.is_open)
     @rule(words=st.sampled_from(OPENINGS), burst=st.booleans())
     def write(self, words: str, burst: bool) -> None:
         self.perform("write", words=words, burst=burst)

@@ -40,6 +40,26 @@ def take_from_queue(harness: PageHarness, current: Conversation, number: int, bu
             harness.ledger.typed.pop(mark, None)
 
 
+def send_now(harness: PageHarness, current: Conversation) -> None:
+    """Send the first queued message that offers it into the running turn."""
+    waiting = [message for message in current.queued if not message.get("steered")]
+    if current.status != "running" or not waiting or not harness.is_online:
+        return
+    row = harness.page.locator(f'.queue li[data-key^="{waiting[0]["id"]} "]')
+    button = row.locator("> button").filter(has_text="Send now")
+    if not press_if_present(harness, button):
+        return
+
+    def find_problem() -> str:
+        now = harness.world.conversations[current.id]
+        if now.status != "running" or not harness.is_online:
+            return ""
+        found = [message for message in now.queued if message["id"] == waiting[0]["id"]]
+        return "it is queued as before" if found and not found[0].get("steered") else ""
+
+    harness.settle(find_problem)
+
+
 def _is_waiting(harness: PageHarness, current: Conversation, message_id: str) -> bool:
     queued = harness.world.conversations[current.id].queued
     unsent = harness.read_view().kept.get("spinney-outbox", "")

@@ -7,7 +7,7 @@ from playwright.sync_api import Locator
 from tests.journeys.ledger import Conversation, InvariantError
 from tests.journeys.page_harness import PageHarness
 from tests.journeys.page_input import press, press_if_present
-from tests.journeys.page_queue import take_from_queue
+from tests.journeys.page_queue import send_now, take_from_queue
 from tests.journeys.prompts import DIRECTIVES
 from tests.patience import PATIENCE
 
@@ -106,6 +106,11 @@ class WritingSteps:
         """Delete a queued message."""
         if (current := self.shown) is not None and not current.is_archived:
             take_from_queue(self.harness, current, number, "Remove")
+
+    def steer_waiting(self) -> None:
+        """Send a queued message into the running turn."""
+        if (current := self.shown) is not None and not current.is_archived:
+            send_now(self.harness, current)
 
     # Implementation -----------------------------------------------------------------------------
 

@@ -1,12 +1,15 @@
 """The events of turns of the real Claude Code, with a scripted provider."""
 
 import json
+import uuid
 from pathlib import Path
 
 from model.backends import base
+from model.backends.claude import second_writer
 from model.domain.resources import Usage
 from tests.model.backends.agents import (
     Open,
+    get_resume_token,
     only,
     text,
 )
@@ -117,3 +120,37 @@ async def test_an_answer_of_a_megabyte_is_reported_in_full(open_claude: Open) ->
     assert len(text(events)) == 1_000_000
     assert len(only(events, base.TextFinal).text) == 1_000_000
     assert text(await conversation.turn("say: still here")) == "still here"
+
+
+async def test_a_second_writer_of_the_conversation_is_noticed(
+    open_claude: Open, claude_environment: dict[str, str]
+) -> None:
+    conversation = await open_claude()
+    await conversation.turn("say: warp")
+    await conversation.turn("say: weft")
+    assert second_writer.NOTE not in conversation.events
+    config = Path(claude_environment["CLAUDE_CONFIG_DIR"])
+    (path,) = config.glob(f"projects/*/{get_resume_token(conversation)}.jsonl")
+    typed = next(line for line in path.read_text().splitlines() if '"say: weft"' in line)
+    with path.open("a") as file:
+        file.write(typed.replace('"entrypoint":"sdk-cli"', '"entrypoint":"cli"') + "\n")
+    await conversation.turn("say: again")
+    assert conversation.events.count(second_writer.NOTE) == 1
+
+
+async def test_a_message_sent_into_the_last_text_adds_to_what_the_turn_cost(
+    open_claude: Open,
+) -> None:
+    conversation = await open_claude()
+    alone = only(await conversation.turn("say: warp"), base.TurnFinished)
+    await conversation.agent.send(base.Prompt("slowly: " + "weft " * 6))
+    await conversation.until(base.TextDelta)
+    message_id = str(uuid.uuid4())
+    assert await conversation.agent.steer(message_id, base.Prompt("say: more"))
+    events = await conversation.rest()
+    assert only(events, base.SteerTaken).message_id == message_id
+    both = only(events, base.TurnFinished)
+    assert both.usage.input_tokens == 2 * alone.usage.input_tokens
+    assert alone.cost_usd is not None and both.cost_usd is not None
+    assert both.cost_usd > 1.5 * alone.cost_usd
+    assert text(events).endswith("more")

@@ -15,6 +15,7 @@ from model.backends.claude import commands as claude_commands
 from model.backends.claude import models, transcripts
 from model.backends.claude import program as claude_program
 from model.backends.claude.edits import Edits
+from model.backends.claude.second_writer import SecondWriter
 from model.backends.claude.session import NAME, ClaudeSession, with_user_effort
 from model.backends.process import AgentProcess, build_agent_environment
 from model.backends.stored_conversations import StoredConversation, StoredTexts
@@ -120,7 +121,9 @@ class ClaudeBackend:
         command = claude_program.build_command(program, launch, conversation)
         process = await AgentProcess.start(command, launch.worktree, environment, launch.recorder)
         plans = claude_program.find_plans_folder(environment, launch.worktree)
-        session = ClaudeSession(process, launch, conversation[-1], Edits(launch.worktree, plans))
+        edits = Edits(launch.worktree, plans)
+        writer = SecondWriter(_find_config(launch), launch.worktree)
+        session = ClaudeSession(process, launch, conversation[-1], edits, writer)
         try:
             await session.initialize(claude_program.build_profile(launch), launch)
         except SpinneyError as error:

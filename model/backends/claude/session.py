@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from model.backends import base
 from model.backends.base import Launch, Prompt, Settings
-from model.backends.claude import errors, models
+from model.backends.claude import errors, models, second_writer
 from model.backends.claude import prompt as claude_prompt
 from model.backends.claude import settings as claude_settings
 from model.backends.claude.control import ControlChannel
@@ -47,12 +47,18 @@ class ClaudeSession:
     """A session's agent, in a process of its own."""
 
     def __init__(
-        self, process: AgentProcess, launch: Launch, conversation: str, edits: Edits
+        self,
+        process: AgentProcess,
+        launch: Launch,
+        conversation: str,
+        edits: Edits,
+        writer: second_writer.SecondWriter,
     ) -> None:
         self._stream = ClaudeStream(
             launch.settings.mode, edits.is_plan, is_new=launch.resume_token is None
         )
         self._edits = edits
+        self._second_writer = writer
         self._launch = launch
         self._settings = launch.settings
         self._conversation = conversation
@@ -74,7 +80,7 @@ class ClaudeSession:
         self._unread = UnreadMessages(self._control)
         self._held_end: base.TurnFinished | base.TurnFailed | None = None
         """The end of the program's turn, while it may go on with an unread message."""
-        self._usage = Usage()
+        self._earlier_ends: list[base.TurnFinished | base.TurnFailed] = []
         """Of the program's turns before this one that belong to the same turn."""
         self._settling: asyncio.Task[None] | None = None
 
@@ -116,7 +122,8 @@ class ClaudeSession:
         self._last_message = line
         self._stream.begin_turn()
         self._failure = None
-        self._usage = Usage()
+        self._earlier_ends.clear()
+        await self._note_second_writer()
         await self._channel.start_turn(line)
 
     async def steer(self, message_id: str, prompt: Prompt) -> bool:
@@ -271,7 +278,7 @@ class ClaudeSession:
                     if self._unread:
                         self._hold_end(event)
                         continue
-                    event = replace(event, usage=self._usage + event.usage)
+                    event = await self._complete_end(event)
             await self._channel.emit(event)
         if line.get("subtype") == "api_retry" and (failure := errors.check_retry(line)):
             await self._fail_turn(failure)
@@ -286,7 +293,7 @@ class ClaudeSession:
     async def _note_read(self, message_id: str) -> None:
         """Report that the program reads a message; its turn goes on if it had just ended."""
         if self._held_end is not None:
-            self._usage += self._held_end.usage
+            self._earlier_ends.append(self._held_end)
             self._held_end = self._failure = None
             self._stream.begin_turn()
         await self._channel.emit(base.SteerTaken(message_id))
@@ -300,7 +307,21 @@ class ClaudeSession:
         await self._unread.withdraw_all()
         if (ending := self._held_end) is not None:
             self._held_end = None
-            await self._channel.emit(replace(ending, usage=self._usage + ending.usage))
+            await self._channel.emit(await self._complete_end(ending))
+
+    async def _complete_end(
+        self, ending: base.TurnFinished | base.TurnFailed
+    ) -> base.TurnFinished | base.TurnFailed:
+        """The end of a turn with what all of the program's turns in it used."""
+        await self._note_second_writer()
+        ends = [*self._earlier_ends, ending]
+        costs = [each.cost_usd for each in ends if each.cost_usd is not None]
+        usage = sum((each.usage for each in ends), Usage())
+        return replace(ending, usage=usage, cost_usd=sum(costs) if costs else None)
+
+    async def _note_second_writer(self) -> None:
+        if await asyncio.to_thread(self._second_writer.has_written, self._conversation):
+            await self._channel.emit(second_writer.NOTE)
 
     @property
     def _can_fall_back(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from model.backends.claude.second_writer import SecondWriter
 from model.backends.claude.transcripts import find_folder, list_transcripts, read_transcript
 from model.backends.stored_conversations import MAX_CONVERSATIONS, MAX_MESSAGES
 
@@ -136,3 +137,25 @@ def test_a_token_is_never_a_path(tmp_path: Path) -> None:
     write(tmp_path, [line("user", "warp")])
     for token in ("../secret", "", "*", "a" * 36, str(uuid.uuid4())):
         assert read_transcript(tmp_path, DIRECTORY, token) is None
+
+
+def test_lines_of_the_programs_own_screen_are_noticed_once(tmp_path: Path) -> None:
+    watched = SecondWriter(tmp_path, DIRECTORY)
+    token = str(uuid.uuid4())
+    assert not watched.has_written(token)  # there is no file yet
+    typed = json.dumps(line("user", "warp", entrypoint="cli"), separators=(",", ":"))
+    write(tmp_path, [typed], token)
+    assert not watched.has_written(token)  # it may be a copy
+    path = find_folder(tmp_path, DIRECTORY) / f"{token}.jsonl"
+
+    def append(*lines: str) -> None:
+        with path.open("a") as file:
+            file.writelines(f"{each}\n" for each in lines)
+
+    append(typed.replace('"cli"', '"sdk-cli"'))
+    assert not watched.has_written(token)
+    append("x" * 3_000_000, typed)
+    assert watched.has_written(token)
+    assert not watched.has_written(token)
+    path.write_text("")
+    assert not watched.has_written(token)
