@@ -31,9 +31,9 @@ _VARIABLES: Final = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG_DIR", "
 """Variables that say where a program keeps its conversations; none contains a secret."""
 
 _NOTHING_SAID: Final = "The agent has no conversation in this session yet. Send a message first."
-_WAS_CUT: Final = (
-    "A part of this conversation was undone, and the agent's own screen would still show it. Send a"
-    " message first; then the conversation without it can be continued there."
+_IS_TO_BE_COPIED: Final = (
+    "The next message is sent in a copy of the agent's conversation, without what was undone or in"
+    " this directory. Send one first; then the copy can be continued there."
 )
 _IS_HELD: Final = (
     "Other sessions of this agent are at work, and its program holds this conversation open with"
@@ -65,7 +65,7 @@ class Elsewhere:
         if not session.resume_token or session.handover is not None:
             raise SpinneyError(_NOTHING_SAID, "conflict")
         if session.fork_at:
-            raise SpinneyError(_WAS_CUT, "conflict")
+            raise SpinneyError(_IS_TO_BE_COPIED, "conflict")
         return reader
 
     async def hand_over(
