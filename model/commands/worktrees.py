@@ -67,7 +67,7 @@ async def create_worktree(
         issue=issue_context,
         pull_request=pr_context,
     )
-    workspace.run_in_background(_create(workspace, worktree, issue_context, pr_context))
+    workspace.run_in_background(_create(workspace, worktree, issue_context, pr_context, branch))
     return worktree
 
 
@@ -191,11 +191,12 @@ async def _create(
     worktree: Worktree,
     issue: IssueContext | None,
     pull_request: PullRequestContext | None,
+    branch: str | None,
 ) -> None:
     root = Path(require_project(workspace.store.state, worktree.project_id).path)
     if (item := issue or pull_request) is not None:
         workspace.run_in_background(_save_context(workspace, worktree.id, root, item))
-    await create_prepared(workspace, worktree, pull_request)
+    await create_prepared(workspace, worktree, pull_request, branch)
 
 
 async def _save_context(
@@ -214,11 +215,14 @@ async def _save_context(
 
 
 async def create_prepared(
-    workspace: "Workspace", worktree: Worktree, pull_request: PullRequestContext | None
+    workspace: "Workspace",
+    worktree: Worktree,
+    pull_request: PullRequestContext | None,
+    branch: str | None = None,
 ) -> None:
-    """Create an announced worktree and run its setup."""
+    """Create an announced worktree and run its setup; `branch` is the existing one, if given."""
     with workspace.scripts.expecting_setup(worktree.id):
         if await creation.create(
-            workspace.store, workspace.cancellable_tasks, worktree, pull_request
+            workspace.store, workspace.cancellable_tasks, worktree, pull_request, branch=branch
         ):
             await workspace.scripts.run_setup(worktree.id)

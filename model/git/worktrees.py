@@ -79,18 +79,20 @@ async def add_worktree(
         raise
 
 
-async def check_out_existing(root: Path, path: Path, branch: str) -> None:
+async def check_out_existing(
+    root: Path, path: Path, branch: str, remote_branch: str | None = None
+) -> None:
     """Create a worktree at `path` on an existing branch, a local one or one of a remote.
 
-    One that only a remote has becomes a local branch that tracks it. Raises as `check_out`.
+    One that only a remote has becomes a local branch that tracks it: `remote_branch`, such as
+    `origin/main`, or else the first one of its name. Raises as `check_out`.
     """
     check_branch_name(branch)
     if await branch_exists(root, branch):
         await check_out(root, path, branch)
         return
-    listed = await git(
-        root, "for-each-ref", "--count=1", "--format=%(refname)", f"refs/remotes/*/{branch}"
-    )
+    pattern = f"refs/remotes/{remote_branch or f'*/{branch}'}"
+    listed = await git(root, "for-each-ref", "--count=1", "--format=%(refname)", pattern)
     tracked = await git(
         root, "branch", "--track", "--end-of-options", branch, listed.stdout, write=True,
         check=False,

@@ -243,16 +243,18 @@ async def create(
     worktree: Worktree,
     pull_request: PullRequestContext | None = None,
     *,
+    branch: str | None = None,
     copy_files: bool = True,
 ) -> bool:
     """Create a worktree in git; publishes `worktree:created` (true) or `worktree:create_error`.
 
+    `branch` is the existing one that was asked for, such as `origin/main`.
     With `copy_files` it gets the ignored files of the repository that `.worktreeinclude` names.
     """
     try:
         project = require_project(store.state, worktree.project_id)
         make = _create_with_files if copy_files else _create_in_git
-        work = make(store, project, worktree, pull_request)
+        work = make(store, project, worktree, pull_request, branch)
         warning = await slow_work.run(worktree.id, "creation", work)
     except SpinneyError as error:
         await _report_failure(store, worktree, error)
@@ -321,10 +323,14 @@ async def recover(store: Store) -> list[Worktree]:
 
 
 async def _create_with_files(
-    store: Store, project: Project, worktree: Worktree, pull_request: PullRequestContext | None
+    store: Store,
+    project: Project,
+    worktree: Worktree,
+    pull_request: PullRequestContext | None,
+    branch: str | None,
 ) -> str | None:
     """Create the worktree, and copy ignored files into it; return what `_create_in_git` does."""
-    warning = await _create_in_git(store, project, worktree, pull_request)
+    warning = await _create_in_git(store, project, worktree, pull_request, branch)
     try:
         await copy_included(store, worktree.id, Path(project.path), Path(worktree.path))
     except BaseException:
@@ -335,14 +341,18 @@ async def _create_with_files(
 
 
 async def _create_in_git(
-    store: Store, project: Project, worktree: Worktree, pull_request: PullRequestContext | None
+    store: Store,
+    project: Project,
+    worktree: Worktree,
+    pull_request: PullRequestContext | None,
+    branch: str | None,
 ) -> str | None:
     """Create the worktree; return why its starting point could not be fetched, if so."""
     root = Path(project.path)
     base = worktree.base_branch or project.default_branch
     warning = None
     if worktree.keeps_branch:
-        await git_worktrees.check_out_existing(root, Path(worktree.path), worktree.branch)
+        await git_worktrees.check_out_existing(root, Path(worktree.path), worktree.branch, branch)
         return None
     if pull_request is not None:
         base, warning = await fetching.fetch_pull_request_head(

@@ -115,3 +115,20 @@ def test_names_and_branches_belong_together() -> None:
     assert find_branch_in_the_way("a/b/c", ["a/b"]) == "a/b"
     assert find_branch_in_the_way("a", ["b", "a/b"]) == "a/b"
     assert find_branch_in_the_way("a/c", ["a/b"]) is None
+
+
+async def test_a_branch_of_the_remote_that_was_chosen_is_checked_out(
+    make: Maker, with_remote: Repository, tmp_path: Path
+) -> None:
+    with_remote.git("push", "--quiet", "origin", "main:refs/heads/side")
+    with_remote.git(
+        "clone", "--quiet", "--bare", str(tmp_path / "origin.git"), str(tmp_path / "up")
+    )
+    with_remote.git("remote", "add", "upstream", str(tmp_path / "up"))
+    with_remote.commit("theirs", "text\n")
+    with_remote.git("push", "--quiet", "upstream", "main:refs/heads/side")
+    with_remote.git("fetch", "--quiet", "--all")
+    made = await make("one", branch="upstream/side")
+    assert made.branch == "side"
+    assert (Path(made.path) / "theirs").exists()
+    assert with_remote.git("config", "branch.side.remote") == "upstream"
