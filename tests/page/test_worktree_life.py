@@ -197,3 +197,29 @@ async def test_what_listens_on_a_port_of_the_worktree_is_linked(
         await expect(link).to_have_attribute("href", f"http://127.0.0.1:{port}")
         await expect(page.locator(".ports")).to_contain_text(f"Ports {worktree['port']}–")
     await expect(link).to_have_count(0)
+
+
+async def test_a_message_that_waits_for_a_failed_setup_is_sent_after_another_run(
+    session_page: SessionPage,
+    project: Any,
+    repository: Path,  # noqa: F811
+    client: Socket,
+) -> None:
+    setup = 'test -e "$SPINNEY_ROOT_PATH/.git/is-fixed"'
+    (repository / "spinney.json").write_text(json.dumps({"scripts": {"setup": setup}}))
+    for words in (["add", "spinney.json"], ["commit", "-qm", "Set up"]):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    await client.call("trust_project_scripts", projectId=project["id"])
+    worktree = await create_worktree(client, projectId=project["id"])
+    session = await client.call("create_session", worktreeId=worktree["id"])
+    page, user = session_page.page, session_page.user
+    await client.call("send_chat_message", sessionId=session["id"], message="/demo say prepared")
+    await page.goto(f"/#/session/{session['id']}")
+    queue = page.get_by_role("list", name="Queued messages")
+    await expect(queue).to_contain_text("Setup failed")
+    await expect(queue.get_by_role("link", name="Output")).to_have_attribute(
+        "href", f"#/worktree/{worktree['id']}"
+    )
+    (repository / ".git" / "is-fixed").touch()
+    await user.press(button(page, "Run again"))
+    await expect(session_page.answers.last).to_contain_text("prepared")

@@ -69,7 +69,7 @@ OWNER_COMMANDS = """
     update_project_settings update_pull_request_branch update_worktree_label
     write_commit_message write_conflict_message write_conflict_task write_landing_message
     write_landing_text write_release_notes write_review
-    allow_secret find_secrets forget_allowed_secret get_included_files ignore_outside_worktree
+    ignore_outside_worktree
 """.split()  # noqa: SIM905 - a list literal would have a line for each
 """Commands that no guest may call, whatever the role."""
 

@@ -104,16 +104,16 @@ def _describe_conflicts(state: "State", worktree: "Worktree", base: str) -> str:
 
 
 def _session_line(place: Place, worktree: "Worktree", sessions: "list[Session]") -> str:
-    """The name of the session or the number of those below the row, their tokens, and the port."""
+    """The port, the name of the session or the number of those below the row, and their tokens."""
     if place.kind == "session":
         sessions = [session for session in sessions if session.id == place.id]
-    parts = [] if len(sessions) == 1 else [count(len(sessions), "session")]
-    if len(sessions) == 1 and not repeats_name(sessions[0].name, worktree.name):
-        parts = [clean_line(sessions[0].name)]
+    parts = [f"port {worktree.port}"] if worktree.port is not None else []
+    if len(sessions) != 1:
+        parts.append(count(len(sessions), "session"))
+    elif not repeats_name(sessions[0].name, worktree.name):
+        parts.append(clean_line(sessions[0].name))
     if tokens := sum(session.usage.total for session in sessions):
         parts.append(f"{format_number(tokens)} tokens")
-    if worktree.port is not None:
-        parts.append(f"port {worktree.port}")
     return " · ".join(parts)
 
 

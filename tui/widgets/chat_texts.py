@@ -53,7 +53,9 @@ def render_note(
         return Content.assemble((missing, "$error"), commands)
     if hold == "failed":
         failed = "The setup script failed, so your message waits. "
-        return Content.assemble((failed, "$error"), f"{scripts_key} shows its output.")
+        return Content.assemble(
+            (failed, "$error"), f"{scripts_key} shows its output and runs it again."
+        )
     if hold == "running":
         return Content(f"Your message is sent after the setup; {scripts_key} shows its output.")
     if session.status == "paused" and session.pause is not None:

@@ -17,4 +17,4 @@ def test_what_a_worktree_would_conflict_with_is_named() -> None:
 
 def test_the_first_of_a_worktrees_ports_is_named() -> None:
     state = a_state(a_project(), a_worktree(id="w1", port=12_340))
-    assert describe_place(Place("worktree", "w1"), state, "")[2] == "0 sessions · port 12340"
+    assert describe_place(Place("worktree", "w1"), state, "")[2] == "port 12340 · 0 sessions"

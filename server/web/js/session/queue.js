@@ -5,6 +5,7 @@ import { button, make, syncKeyed } from "../dom.js";
 import { may } from "../guest.js";
 import { icon } from "../icons.js";
 import { choose } from "../dialogs.js";
+import { hashFor } from "../router.js";
 import { chooseSendTime, formatWhen } from "./pause.js";
 
 /**
@@ -32,7 +33,16 @@ export function queueList(app, sessionId, change) {
     const steer = steers ? [button("Send now", () => app.run("steer_queued_message", args), ".quiet", { title: "The agent reads it during this turn" })] : [];
     const time = message.steered || !may("set_send_time") ? [] : [button("Time", () => setTime(message), ".quiet", { title: "Change when it is sent" })];
     if (!may("remove_queued_message")) return row([label], [...texts, ...files].join(" "));
-    return row([label, sendButton], [...texts, ...images, ...files].join(" "), ...steer, ...time, edit, remove(() => app.run("remove_queued_message", args)));
+    return row([label, ...setupParts(), sendButton], [...texts, ...images, ...files].join(" "), ...steer, ...time, edit, remove(() => app.run("remove_queued_message", args)));
+  };
+  /** What helps where the first message waits for the setup: its output, and another run. */
+  const setupParts = () => {
+    const session = app.state.sessions.get(sessionId);
+    const worktree = session?.message_count === 0 ? app.state.worktrees.get(session.worktree_id) : null;
+    if (!worktree?.setup_hold || !may("run_worktree_script")) return [];
+    const output = make("a", "Output", { href: hashFor("worktree", worktree.id) });
+    const again = () => app.run("run_worktree_script", { worktreeId: worktree.id, script: "setup" });
+    return [output, worktree.setup_hold === "failed" && button("Run again", again, ".quiet")];
   };
   /** Stop the run and send the first queued message. */
   const sendNow = async () => {
@@ -102,7 +112,7 @@ function sendingStatus(state, sessionId, message, isFirst) {
   return { text: "Queued until your next message", action: isFirst ? "Send now" : "" };
 }
 
-/** @param {[label: string, action?: HTMLElement | ""]} head @param {string} text @param {HTMLElement[]} buttons */
-const row = ([label, action], text, ...buttons) => make("li", label && make("div.queue-head", make("b", label), action), make("span", text), buttons);
+/** @param {[label: string, ...actions: (HTMLElement | "" | false)[]]} head @param {string} text @param {HTMLElement[]} buttons */
+const row = ([label, ...actions], text, ...buttons) => make("li", label && make("div.queue-head", make("b", label), ...actions), make("span", text), buttons);
 /** @param {() => unknown} action */
 const remove = (action) => button(icon("close"), action, ".quiet.icon-only", { "aria-label": "Remove" });
