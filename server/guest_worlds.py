@@ -77,8 +77,13 @@ class GuestWorlds:
             self._end(link_id, is_over=False)
 
     def open(self, guest: Guest) -> OpenWorld:
-        """The world of a guest. Raises `rate_limit_error` if too many links are in use."""
+        """The world of a guest. Raises `rate_limit_error` if too many links are in use.
+
+        Raises `authentication_error` for a link that was ended since its guest was identified.
+        """
         link = guest.link
+        if not self._workspace.grants.links.is_alive(link.id):
+            raise SpinneyError("This guest access has ended.", "authentication_error")
         found = self._open.get(link.id)
         if found is None:
             if len(self._open) >= MAX_WORLDS:
