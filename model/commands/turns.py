@@ -212,7 +212,7 @@ def _point_before(turn: Turn) -> ConversationPoint:
     """Return the point of the conversation at which the turn began."""
     if not turn.message_id:
         raise SpinneyError(
-            "The agent began this turn by itself, so the conversation cannot go back to before it."
+            "This turn began without a message, so the conversation cannot go back to before it."
             " Undo its files only, or the turn before it.",
             "conflict",
         )

@@ -47,7 +47,7 @@ class Turn(Resource):
     number: int
     """From 1, in each session."""
     message_id: str = ""
-    """The user's message; empty if the agent began by itself."""
+    """The user's message; empty if the agent began by itself, or continued after a pause."""
     prompt: str = ""
     """The beginning of its text, on one line."""
     started_at: float

@@ -21,6 +21,8 @@ from model.store.store import Store
 
 MAX_DELAY: Final = 2.0
 """Seconds for which a turn waits for its snapshot."""
+CONTINUED: Final = "Continued after a pause"
+"""What a turn is listed as that continues one which was cut off by a limit."""
 _MAX_FILES: Final = 1000
 """Changed files that are listed of one turn."""
 _MAX_PROMPT: Final = 200
@@ -55,17 +57,21 @@ class TurnRecorder:
         """Take the snapshot before a turn; never fails, and takes at most `MAX_DELAY` seconds.
 
         A snapshot that takes longer goes on while the agent works. `session` is the session as it
-        was before its agent was started. `message` is that of the user, if the turn has one.
+        was before its agent was started. `message` is that of the user; a turn without one, which
+        continues another, is listed as continued.
         """
-        starting = self.begin_in_background(session, message)
+        starting = self.begin_in_background(session, message, "" if message else CONTINUED)
         done, _ = await asyncio.wait({starting}, timeout=MAX_DELAY)
         if not done:
             self._notify(session.id, "Saving the worktree's files takes a while…")
 
     def begin_in_background(
-        self, session: Session, message: Message | None = None
+        self, session: Session, message: Message | None = None, title: str = ""
     ) -> asyncio.Task[None]:
-        """Take the snapshot before a turn that the agent has begun already."""
+        """Take the snapshot before a turn that the agent has begun already.
+
+        `title` is what a turn without a message is listed as.
+        """
         running = _RunningTurn(
             Turn(
                 id="",
@@ -73,7 +79,7 @@ class TurnRecorder:
                 worktree_id=session.worktree_id,
                 number=0,
                 message_id=message.id if message else "",
-                prompt=clean_line(message.text)[:_MAX_PROMPT] if message else "",
+                prompt=clean_line(message.text)[:_MAX_PROMPT] if message else title,
                 started_at=time.time(),
                 backend=session.backend,
                 start_token=session.resume_token,

@@ -43,6 +43,8 @@ async def test_set_resume_time_takes_texts_and_times_for_a_session_or_an_account
         await expect_error(call, "set_resume_time", at="now", **neither)
     await call("set_resume_time", at=1.0, **about)  # in the past: at once
     await chat.until(session, "idle")
+    turns = await call("list_turns", **about)
+    assert [turn["prompt"] for turn in turns][1:] == ["Continued after a pause"]
 
 
 async def test_a_message_with_a_time_waits_and_can_be_changed(
