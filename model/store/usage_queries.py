@@ -114,7 +114,8 @@ def _make_turn(row: dict[str, Any]) -> TurnUsage:
 
 
 def _make_usage(row: Mapping[str, Any]) -> Usage:
-    return Usage(
+    # Not validated: a report by session has thousands of rows, and these are integers.
+    return Usage.model_construct(
         input_tokens=int(row["input_tokens"]),
         output_tokens=int(row["output_tokens"]),
         cache_creation_input_tokens=int(row["cache_write_tokens"]),

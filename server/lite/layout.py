@@ -38,7 +38,14 @@ def render_page(page_request: PageRequest, title: str, *content: Node, refresh: 
         _theme_of(page_request),
         make("header", links),
         make("main", _problem(page_request.problem), make("h1", title), content),
-        make("footer", link("The page with JavaScript", "/"), " ", sign_out),
+        make(
+            "footer",
+            link("Usage", "/lite/usage"),
+            " ",
+            link("The page with JavaScript", "/"),
+            " ",
+            sign_out,
+        ),
         refresh=refresh,
     )
 

@@ -39,6 +39,7 @@ from server.lite.session import render_session
 from server.lite.sweep import SweepRoutes
 from server.lite.train import TrainRoutes
 from server.lite.turns import render_turns, run_turn_form
+from server.lite.usage import render_usage
 from server.lite.work import WorkRoutes
 from server.lite.worktrees import render_changes, render_worktree, render_worktrees
 
@@ -88,6 +89,7 @@ class Lite:
             web.get(SESSION, page(self._get_session)),
             web.get(f"{SESSION}/turns", page(self._get_turns)),
             web.post(f"{SESSION}/turns", form(self._undo_or_redo)),
+            web.get("/lite/usage", page(self._get_usage)),
             web.post("/lite/sign-in", self._handlers.sign_in),
             web.post("/lite/sign-out", form(self._handlers.sign_out)),
             web.post(f"{WORKTREE}/sessions", form(self._create_session)),
@@ -151,6 +153,12 @@ class Lite:
         """The turns of a session; with `undo` or `redo`, a turn's number, what that would do."""
         session = session_in(page_request.state, request.match_info["session_id"])
         return await render_turns(page_request, session)
+
+    async def _get_usage(self, _: web.Request, page_request: PageRequest) -> str:
+        """What agents used in the last `days` (1, 7, 30 or `all`), `by` model, project, session,
+        agent or day; limits and budgets.
+        """
+        return await render_usage(page_request)
 
     async def _get_unknown(self, _: web.Request, page_request: PageRequest) -> str:
         """Anything else: a 404 page."""

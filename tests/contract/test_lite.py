@@ -159,6 +159,13 @@ def test_a_question_and_a_permission_are_answered(signed_in: Curl, worktree: Pat
 
 
 @pytest.mark.usefixtures("worktree")
+def test_usage_is_a_table(signed_in: Curl, worktree: Path) -> None:
+    page = signed_in("/lite/usage?by=day&days=all")
+    assert "Total" in page.text
+    assert "by model" in page.text
+    assert signed_in("/lite/usage?by=nonsense&days=-1").text
+
+
 def test_a_run_is_stopped_and_its_queue_cleared(signed_in: Curl) -> None:
     curl = signed_in
     path, _ = create_session(curl, "/demo wait 1000", "build")
