@@ -28,6 +28,24 @@ async def test_notice(channel: NoticeChannel | None = None) -> list[ChannelTest]
 
 
 @command
+async def get_push_key() -> str:
+    """Get the key with which a browser subscribes to Web Push (`applicationServerKey`).
+
+    Makes it on first use. Fails with `conflict` if the package for it is not installed.
+    """
+
+
+@command
+async def add_push_subscription(endpoint: str, p256dh: str, auth: str) -> None:
+    """Send notices by Web Push to a browser, by what its `PushSubscription` says."""
+
+
+@command
+async def remove_push_subscription(endpoint: str) -> None:
+    """Send no more notices by Web Push to a browser; an unknown one is ignored."""
+
+
+@command
 async def set_focus(session_id: str | None) -> None:
     """Say which session this client shows to its person, or (`null`) that it shows none.
 

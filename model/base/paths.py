@@ -136,6 +136,11 @@ class Directories:
         return self.data / "landing"
 
     @property
+    def push(self) -> Path:
+        """The browsers that get notices by Web Push, and the key that signs for them."""
+        return self.data / "push.json"
+
+    @property
     def worktrees_home(self) -> Path:
         """New worktrees are created at `<worktrees_home>/<project name>/<worktree name>`."""
         return self.home / APP_DIR

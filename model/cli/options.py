@@ -87,7 +87,7 @@ def _add_notify(notify: Parser) -> None:
     notify.add_argument("--test", action="store_true", help="send a test notice")
     notify.add_argument(
         "--channel",
-        choices=["terminal", "page", "command", "apprise", "ntfy"],
+        choices=["terminal", "page", "command", "apprise", "ntfy", "push"],
         help="with --test: this one only; by default all that are set up",
     )
     notify.add_argument("--json", action="store_true", help="print it as JSON")

@@ -8,6 +8,7 @@ from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.commands.registry import implements
 from model.domain.notices import ChannelStatus, ChannelTest, Notice, NoticeChannel
+from model.notices.push_subscriptions import PushSubscription
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -33,6 +34,24 @@ async def test_notice(
     workspace: "Workspace", channel: NoticeChannel | None = None
 ) -> list[ChannelTest]:
     return await workspace.notices.test(channel)
+
+
+@implements(api.get_push_key)
+async def get_push_key(workspace: "Workspace") -> str:
+    return (await workspace.notices.push.get_key()).public
+
+
+@implements(api.add_push_subscription)
+async def add_push_subscription(
+    workspace: "Workspace", endpoint: str, p256dh: str, auth: str
+) -> None:
+    subscription = PushSubscription(endpoint=endpoint, p256dh=p256dh, auth=auth)
+    await workspace.notices.push.add(subscription)
+
+
+@implements(api.remove_push_subscription)
+async def remove_push_subscription(workspace: "Workspace", endpoint: str) -> None:
+    await workspace.notices.push.remove(endpoint)
 
 
 @implements(api.set_focus)

@@ -11,7 +11,7 @@ NoticeReason = Literal[
     "permission", "question", "plan", "finished", "failed", "limit", "check_failed", "review",
     "disk",
 ]  # fmt: skip
-NoticeChannel = Literal["terminal", "page", "command", "apprise", "ntfy"]
+NoticeChannel = Literal["terminal", "page", "command", "apprise", "ntfy", "push"]
 
 REASONS: Final[tuple[NoticeReason, ...]] = get_args(NoticeReason)
 CHANNELS: Final[tuple[NoticeChannel, ...]] = get_args(NoticeChannel)
@@ -24,6 +24,7 @@ CHANNEL_LABELS: Final[Mapping[NoticeChannel, str]] = {
     "command": "Command",
     "apprise": "Apprise",
     "ntfy": "ntfy",
+    "push": "Push",
 }
 
 

@@ -19,11 +19,13 @@ from model.domain.notices import (
 from model.notices.channels.apprise_urls import AppriseChannel
 from model.notices.channels.command import CommandChannel
 from model.notices.channels.ntfy import NtfyChannel
+from model.notices.channels.push import PushChannel
 from model.notices.disk_space import DiskSpace
 from model.notices.dispatcher import OWN_SCREENS, Clock, Dispatcher
 from model.notices.focus import Focus
 from model.notices.links import Links
 from model.notices.outgoing import Channel, DeliveryError, Outgoing
+from model.notices.push_subscriptions import PushSubscriptions
 from model.notices.watcher import NoticeWatcher
 from model.store.bus import EventBus
 from model.store.store import Store
@@ -37,6 +39,7 @@ _HINTS: Final[Mapping[NoticeChannel, str]] = {
     "command": "Set the command in the preferences, under Away.",
     "apprise": "Enter the addresses in the preferences, under Away.",
     "ntfy": "Enter the topic's address in the preferences, under Away.",
+    "push": "Switch it on in the page's preferences, under This browser.",
 }
 
 _TEST_TIMEOUT: Final = 30.0
@@ -50,6 +53,7 @@ class Notices:
         bus: The source of events.
         links: Makes addresses.
         environment: Variables for the user's command.
+        push_file: The file of subscribed browsers.
         folders: Folders whose disks must not get full.
         clock: The clocks.
         channels: Other channels than the real ones, for tests.
@@ -62,6 +66,7 @@ class Notices:
         *,
         links: Links,
         environment: Mapping[str, str],
+        push_file: Path,
         folders: Iterable[Path] = (),
         clock: Clock | None = None,
         channels: Mapping[NoticeChannel, Channel] | None = None,
@@ -69,11 +74,14 @@ class Notices:
         self._store = store
         self.focus = Focus()
         """What clients show."""
+        self.push = PushSubscriptions(push_file)
+        """The browsers that get notices by Web Push."""
         self._problems: dict[NoticeChannel, str] = {}
         made: tuple[Channel, ...] = (
             CommandChannel(links, environment),
             AppriseChannel(links),
             NtfyChannel(links),
+            PushChannel(links, self.push),
         )
         self._channels = {each.name: each for each in made} if channels is None else channels
         clock = clock or Clock()
@@ -91,6 +99,7 @@ class Notices:
 
     async def run(self) -> None:
         """Run until canceled."""
+        await self.push.load()
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.watcher.run())
             tasks.create_task(self.dispatcher.run())

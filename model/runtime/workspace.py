@@ -359,6 +359,7 @@ class Workspace:
                 self.grants.create_action,
             ),
             environment={OWNER_VARIABLE: build_owner_mark(self.directories.data)},
+            push_file=self.directories.push,
             folders=(self.directories.data, self.directories.worktrees_home),
         )
         self.run_in_background(self.notices.run())

@@ -24,9 +24,13 @@ worker.addEventListener("fetch", (/** @type {any} */ event) => {
   else if (address.pathname.startsWith(BASE_PATH)) event.respondWith(pageFile(request));
 });
 
+worker.addEventListener("push", (/** @type {any} */ event) => event.waitUntil(showPushed(event.data?.json() ?? {})));
+
 worker.addEventListener("notificationclick", (/** @type {any} */ event) => {
+  const { data } = event.notification;
   event.notification.close();
-  event.waitUntil(open(event.notification.data));
+  const address = typeof data === "string" ? data : data.go;
+  event.waitUntil(event.action ? act(data.paths[Number(event.action)], address) : open(address));
 });
 
 /** Cache the page and everything it refers to. */
@@ -90,6 +94,26 @@ async function fetchAndCache(request) {
   const response = await fetch(request);
   if (response.ok) await (await caches.open(CACHE)).put(request, response.clone());
   return response;
+}
+
+/**
+ * Show a notice that arrived by Web Push; one that the page shows already has the same tag and is replaced.
+ * @param {{ title?: string, body?: string, tag?: string, go?: string, actions?: { title: string, path: string }[] }} notice
+ */
+function showPushed({ title = "Spinney", body = "", tag = "spinney", go = "#/needs", actions = [] }) {
+  return /** @type {any} */ (worker).registration.showNotification(title, {
+    body,
+    tag,
+    icon: `${BASE_PATH}icons/192.png`,
+    data: { go, paths: actions.map(({ path }) => path) },
+    actions: actions.map((action, index) => ({ action: String(index), title: action.title })),
+  });
+}
+
+/** Answer by a button's one-time address; where that fails, open the session. @param {string} path @param {string} address */
+async function act(path, address) {
+  const response = await fetch(path, { method: "POST" }).catch(() => null);
+  if (!response?.ok) await open(address);
 }
 
 /** Open an address, in an open page or a new one. @param {string} address */

@@ -56,3 +56,21 @@ async def test_addresses_with_keys_stay_hidden_and_survive_being_sent_back(call:
         assert shown == ["tgram://(hidden) 1", "slack://(hidden) 2"]
         await call("update_preferences", changes={key: [shown[1], "mailto://x"]})
         assert (await call("get_preferences"))[key] == ["slack://(hidden) 1", "mailto://(hidden) 2"]
+
+
+async def test_a_browser_subscribes_to_push_and_leaves_again(call: Call) -> None:
+    key = await call("get_push_key")
+    assert len(key) == 87 and await call("get_push_key") == key
+    browser = {
+        "endpoint": "https://push.example/1",
+        "p256dh": key,
+        "auth": "MDEyMzQ1Njc4OWFiY2RlZg",
+    }
+    await call("add_push_subscription", **browser)
+    channels = {each["name"]: each for each in await call("list_notice_channels")}
+    assert channels["push"]["is_ready"]
+    error = await expect_error(call, "add_push_subscription", **{**browser, "endpoint": "ftp://x"})
+    assert "endpoint" in error
+    await call("remove_push_subscription", endpoint=browser["endpoint"])
+    channels = {each["name"]: each for each in await call("list_notice_channels")}
+    assert not channels["push"]["is_ready"]

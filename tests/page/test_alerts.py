@@ -1,5 +1,7 @@
 """Sounds and notifications of sessions that need the user or have finished, once for all tabs."""
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -176,6 +178,47 @@ async def test_a_hidden_tab_marks_its_title_and_shows_a_notification(
     shown = await archive_page.evaluate("shown")
     assert shown == [["Fix the parser has finished", "", f"#/session/{session['id']}"]]
     await expect(archive_page.locator(".toast")).to_have_count(0)
+
+
+async def test_a_notice_that_is_pushed_is_shown_with_its_buttons(
+    archive_page: Page, server: Serving
+) -> None:
+    await archive_page.context.grant_permissions(["notifications"])
+    await archive_page.evaluate("navigator.serviceWorker.ready.then(() => undefined)")
+    protocol = await archive_page.context.new_cdp_session(archive_page)
+    found: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def take(event: dict[str, Any]) -> None:
+        for each in event["registrations"]:
+            if not each["isDeleted"] and not found.done():
+                found.set_result(each["registrationId"])
+
+    protocol.on("ServiceWorker.workerRegistrationUpdated", take)
+    await protocol.send("ServiceWorker.enable")
+    notice = {
+        "title": "login has a plan", "body": "", "tag": "plan.s1", "go": "#/session/s1",
+        "actions": [{"title": "Approve", "path": "/act/token"}],
+    }  # fmt: skip
+    origin = archive_page.url.partition("#")[0]
+    await protocol.send(
+        "ServiceWorker.deliverPushMessage",
+        {"origin": origin, "registrationId": await found, "data": json.dumps(notice)},
+    )
+    await archive_page.wait_for_function(
+        "async () => (await (await navigator.serviceWorker.ready).getNotifications()).length"
+    )
+    shown = await archive_page.evaluate(
+        """async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(
+          ({ title, tag, data, actions }) => [title, tag, data, actions[0].title])"""
+    )
+    assert shown == [
+        [
+            "login has a plan",
+            "plan.s1",
+            {"go": "#/session/s1", "paths": ["/act/token"]},
+            ["Approve"],
+        ]
+    ]
 
 
 async def test_notifications_are_turned_on_only_by_a_click(open_page: OpenPage) -> None:

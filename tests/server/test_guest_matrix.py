@@ -65,6 +65,7 @@ OWNER_COMMANDS = """
     stop_command stop_http_server stop_spinney stop_train stop_worktree_script sweep_worktrees
     trust_project_scripts unarchive_session unarchive_worktree undo_discard undo_landing
     undo_turn undo_verdict unstage_changes update_finding update_preferences
+    add_push_subscription get_push_key remove_push_subscription
     dismiss_notice list_notice_channels list_notices set_focus test_notice
     update_project_settings update_pull_request_branch update_worktree_label
     write_commit_message write_conflict_message write_conflict_task write_landing_message

@@ -79,6 +79,27 @@ export async function setNotifications(isWanted) {
   else localStorage.setItem(NOTIFICATIONS_KEY, "no");
 }
 
+/** The subscription of this browser to Web Push, if there is one. @returns {Promise<PushSubscription | null>} */
+export async function pushSubscription() {
+  const worker = await navigator.serviceWorker?.getRegistration();
+  return (await worker?.pushManager?.getSubscription()) ?? null;
+}
+
+/** Turn Web Push on or off in this browser; throws a sentence. @param {App} app @param {boolean} isWanted */
+export async function setPush(app, isWanted) {
+  const known = await pushSubscription();
+  if (!isWanted) {
+    await known?.unsubscribe();
+    if (known) await app.connection.call("remove_push_subscription", { endpoint: known.endpoint });
+    return;
+  }
+  const worker = await navigator.serviceWorker.ready;
+  const applicationServerKey = await app.connection.call("get_push_key");
+  const made = known ?? (await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey }));
+  const { endpoint, keys } = made.toJSON();
+  await app.connection.call("add_push_subscription", { endpoint, p256dh: keys?.p256dh, auth: keys?.auth });
+}
+
 /** @param {string} title @param {string} text @param {{ tag: string, address: string }} options a click opens the address */
 async function showNotification(title, text, { tag, address }) {
   if (notificationState() !== "on") return;

@@ -113,6 +113,7 @@ class Night:
             bus,
             links=Links(lambda: "", make_no_token),
             environment={},
+            push_file=self._path.with_name("push.json"),
             clock=Clock(lambda: self.now, lambda: self.monotonic),
             channels={"ntfy": self.channel},
         )

@@ -10,7 +10,7 @@ import { LABELS } from "../generated.js";
  * @typedef {{ name: string, label: string, is_ready: boolean, hint: string, problem: string | null }} Channel
  */
 
-const CHANNELS = { terminal: "Terminal", page: "Page", command: "Command", apprise: "Apprise", ntfy: "ntfy" };
+const CHANNELS = { terminal: "Terminal", page: "Page", command: "Command", apprise: "Apprise", ntfy: "ntfy", push: "Push" };
 
 /** @param {string} reason @returns {string} */
 const labelOf = (reason) => LABELS[/** @type {keyof typeof LABELS} */ (reason)] ?? reason;

@@ -4,7 +4,7 @@
 
 import { button, make } from "../dom.js";
 import { icon } from "../icons.js";
-import { notificationState, setNotifications } from "../notices.js";
+import { notificationState, pushSubscription, setNotifications, setPush } from "../notices.js";
 import { promptInstall, canInstall } from "../pwa.js";
 import { hashFor } from "../router.js";
 import { optionsOf } from "./form_fields.js";
@@ -37,7 +37,7 @@ class PreferencesView {
     this.search = make("input", { type: "search", value: route.query.get("q") ?? "", placeholder: "Search", "aria-label": "Search preferences" });
     this.status = make("p.hint", { role: "status" });
     this.list = make("div.preferences");
-    this.device = makeDeviceSection();
+    this.device = makeDeviceSection(app);
     this.sections = make("nav.sections", { "aria-label": "Sections" });
     this.sectionSelect = make("select.section-select", { "aria-label": "Section" });
     this.element = make(
@@ -142,8 +142,8 @@ class PreferencesView {
 /** @param {{ name: string }[]} profiles */
 const namesOf = (profiles) => profiles.map((profile) => profile.name).join("\n");
 
-/** Settings of this browser: notifications and installation. */
-function makeDeviceSection() {
+/** Settings of this browser: notifications and installation. @param {App} app */
+function makeDeviceSection(app) {
   const checkbox = make("input", { type: "checkbox", id: "notifies" });
   const hint = make("p.hint");
   const install = button("Install the page", async () => {
@@ -155,13 +155,29 @@ function makeDeviceSection() {
     checkbox.checked = state === "on";
     checkbox.disabled = state === "denied" || state === "impossible";
     hint.textContent = NOTIFICATION_HINTS[state];
+    push.disabled = checkbox.disabled || !("PushManager" in window);
+    pushSubscription().then((found) => (push.checked = found !== null && state === "on"), () => {});
   };
   checkbox.onchange = async () => {
     await setNotifications(checkbox.checked);
     show();
   };
+  const push = make("input", { type: "checkbox", id: "pushes" });
+  const pushProblem = make("p.bad", { role: "alert" });
+  push.onchange = async () => {
+    pushProblem.textContent = "";
+    push.disabled = true;
+    try {
+      if (push.checked) await setNotifications(true);
+      await setPush(app, push.checked);
+    } catch (error) {
+      pushProblem.textContent = /** @type {Error} */ (error).message;
+    }
+    push.disabled = false;
+    show();
+  };
   show();
-  return make("section.device", make("h2", THIS_BROWSER), make("label.check", checkbox, "Notify me when a session needs me or has finished"), hint, install);
+  return make("section.device", make("h2", THIS_BROWSER), make("label.check", checkbox, "Notify me when a session needs me or has finished"), hint, make("label.check", push, "Also while this page is closed (Web Push)"), pushProblem, install);
 }
 
 const NOTIFICATION_HINTS = {
