@@ -82,7 +82,7 @@ class ToolOutputs:
         for write in tuple(self._writes.values()):
             await asyncio.wait([write])
         source, target = self._directory / session_id, self._directory / other_id
-        await asyncio.to_thread(_link_files, source, target)
+        await asyncio.to_thread(link_files, source, target)
         self._size = None
 
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
@@ -200,15 +200,16 @@ def _write(path: Path, content: str) -> int:
     return len(data)
 
 
-def _link_files(source: Path, target: Path) -> None:
+def link_files(source: Path, target: Path) -> None:
+    """Give the files in one session's folder to another session, too. Blocks."""
     try:
         for path in source.iterdir():
             target.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
             (target / path.name).hardlink_to(path)
     except FileNotFoundError:
-        pass  # no result was long
+        pass  # there are none
     except OSError as error:
-        _log.warning("could not share the long tool results of a session: %s", error)
+        _log.warning("could not share the files of a session: %s", error)
 
 
 def _list_files(directory: Path) -> list[tuple[float, int, Path]]:

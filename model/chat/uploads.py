@@ -18,7 +18,7 @@ from model.base.errors import SpinneyError
 from model.base.image_size import detect_format
 from model.base.paths import create_private_directory, write_atomically
 from model.base.scaled_image import scale_image
-from model.chat.tool_outputs import remove_other_folders
+from model.chat.tool_outputs import link_files, remove_other_folders
 from model.chat.user_messages import ATTACHMENT_SIZE_LIMIT
 
 MAX_FILES: Final = 200
@@ -85,6 +85,11 @@ class Uploads:
             return await asyncio.to_thread((self._directory / session_id / name).read_bytes)
         except OSError:
             return None
+
+    async def share(self, session_id: str, other_id: str) -> None:
+        """Give the files of a session to another one that has copies of its messages, too."""
+        source, target = self._directory / session_id, self._directory / other_id
+        await asyncio.to_thread(link_files, source, target)
 
     async def remove_all_but(self, session_ids: Collection[str]) -> None:
         """Remove the files of all other sessions."""

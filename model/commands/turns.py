@@ -145,7 +145,9 @@ async def fork_session(
     elif new_worktree:
         require_idle(workspace.store.state, session.id)
     target = await _copy_worktree(workspace, source, tree) if new_worktree else source
-    return await workspace.chats.fork(session.id, point, target.id, name)
+    fork = await workspace.chats.fork(session.id, point, target.id, name)
+    await workspace.uploads.share(session.id, fork.id)
+    return fork
 
 
 # Internal --------------------------------------------------------------------------------------

@@ -58,9 +58,17 @@ class MessageCopy:
             " (SELECT position FROM messages WHERE id = ?3)) ORDER BY messages.position"
         )
         values = (self.source, self.target, self.end)
+        # Attached files are copied as well, so that they last as long as the copy.
+        files = "'/pictures/' || ?1 || '/', '/pictures/' || ?2 || '/'"
         body = (
             "CASE WHEN json_valid(body) THEN"
-            f" json_set(body, '$.id', {new_id}, '$.session_id', ?2) ELSE body END"
+            f" json_set(replace(body, {files}), '$.id', {new_id}, '$.session_id', ?2)"
+            " ELSE body END"
+        )
+        block = (
+            "CASE WHEN json_valid(blocks.body) AND"
+            " json_extract(blocks.body, '$.type') = 'image'"
+            f" THEN replace(blocks.body, {files}) ELSE blocks.body END"
         )
         return [
             (
@@ -69,7 +77,7 @@ class MessageCopy:
                 values,
             ),
             (
-                f"INSERT INTO blocks SELECT {new_id}, blocks.place, blocks.body"
+                f"INSERT INTO blocks SELECT {new_id}, blocks.place, {block}"
                 f" FROM messages JOIN blocks ON blocks.message_id = messages.id{chosen}",
                 values,
             ),

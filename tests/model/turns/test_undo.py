@@ -1,5 +1,7 @@
 """Undo takes back exactly what a turn did: what others did since, or meanwhile, stays."""
 
+import asyncio
+import base64
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 
 from model.backends import base
 from model.base.errors import SpinneyError
+from model.commands.sessions import delete_session
 from model.commands.turns import (
     fork_session,
     get_turn_diff,
@@ -17,8 +20,11 @@ from model.commands.turns import (
     redo_turn,
     undo_turn,
 )
+from model.domain.resources import ImageBlock
 from model.git.snapshots import conversions, files
+from tests.model.chat.test_uploads import PNG
 from tests.model.turns.conftest import Desk
+from tests.patience import PATIENCE
 
 
 def write(path: Path, text: str) -> None:
@@ -186,6 +192,26 @@ async def test_a_fork_in_a_new_worktree_has_the_files_after_its_turn(desk: Desk)
     assert [message.text for message in messages if message.role == "user"] == ["step 1"]
     assert (await desk.begin(fork, "another way")).launch.fork_at == "mark 1"
     assert (desk.root / "f1").read_text() == "two"
+
+
+async def test_a_fork_keeps_the_attachments_after_its_original_is_deleted(desk: Desk) -> None:
+    session, uploads = await desk.add_session(), desk.workspace.uploads
+    image = (await uploads.save_image(session.id, base64.b64encode(PNG).decode())).path
+    file = (await uploads.save_file(session.id, b"a,b", "data.csv")).path
+    sending = desk.workspace.chats.send(session.id, "Look", [str(file)], [str(image)])
+    await desk.finish(session, await desk.backend.receiver_of(sending))
+
+    fork = await fork_session(desk.workspace, session.id)
+    await delete_session(desk.workspace, session.id)
+
+    async with asyncio.timeout(PATIENCE):
+        while image.exists() or file.exists():
+            await asyncio.sleep(0.01)
+    sent = (await desk.workspace.store.messages(fork.id)).messages[0]
+    (shown,) = (block for block in sent.content if isinstance(block, ImageBlock))
+    assert Path(shown.path).parent.name == fork.id
+    assert await uploads.read_image(fork.id, image.name) == Path(shown.path).read_bytes()
+    assert Path(sent.files[0]).read_bytes() == b"a,b"
 
 
 async def test_a_conversation_goes_back_with_the_files_of_all_later_turns(desk: Desk) -> None:
