@@ -100,5 +100,5 @@ async def get_installation() -> Installation:
 @command
 async def get_problems() -> list[str]:
     """List current problems as sentences: those found since the start, project directories that are
-    missing, and a git that cannot be used.
+    missing, a git that cannot be used, and channels of notices that fail.
     """

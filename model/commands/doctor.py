@@ -107,6 +107,7 @@ async def get_problems(workspace: "Workspace") -> list[str]:
     unusable = await _git_problems() if paths else []
     return [
         *workspace.problems,
+        *workspace.notices.list_problems(),
         *unusable,
         *(project_directory_missing(path).message for path in missing),
     ]

@@ -136,6 +136,10 @@ class Notices:
             if name in OWN_SCREENS or name in self._channels
         ]
 
+    def list_problems(self) -> list[str]:
+        """Return a sentence for each channel whose latest notice could not be sent."""
+        return [_describe_problem(name, problem) for name, problem in self._problems.items()]
+
     async def test(self, only: NoticeChannel | None = None) -> list[ChannelTest]:
         """Send a test notice to one channel, or to all that are set up."""
         chosen = [
@@ -176,7 +180,7 @@ class Notices:
             self._problems.pop(name, None)
             return
         self._problems[name] = problem
-        detail = f"A notice could not be sent by {CHANNEL_LABELS[name]}: {problem}."
+        detail = _describe_problem(name, problem)
         self._store.record(TaskCompleted(task=TASK, ok=False, detail=detail))
 
     def _on_disk_short(self, text: str) -> None:
@@ -185,3 +189,7 @@ class Notices:
 
     def _on_disk_enough(self) -> None:
         self.watcher.withdraw("disk")
+
+
+def _describe_problem(name: NoticeChannel, problem: str) -> str:
+    return f"A notice could not be sent by {CHANNEL_LABELS[name]}: {problem}."

@@ -382,7 +382,7 @@ class Preferences(BaseModel):
     notify_quiet_hours: QuietHours = _setting(
         "", "Away", "Hours in which nothing is sent, as 22:00-07:00; empty for none",
         more="In local time. What still stands at their end is sent then, as one summary.",
-        form="text of the form 22:00-07:00, or empty")
+        form="a text of the form 22:00-07:00, or empty")
     notify_reminder_minutes: Whole = _setting(
         10, "Away", "Minutes after which a waiting session is mentioned again, once; 0 is never",
         low=0, high=1440)
@@ -409,7 +409,7 @@ class Preferences(BaseModel):
         "", "Away", "Address of this page in notices; empty is the server's own",
         more="For a server behind a proxy or a VPN name. The server's own address is used only if "
         "other devices can reach it.",
-        form="an address that begins with http:// or https://, or empty")
+        form="a text with http:// or https:// in front, or empty")
 
     ai_language: str = _setting("", "Advanced", "Language of agents' responses; empty for any")
     allow_web_tools_in_plan_mode: bool = _setting(

@@ -229,6 +229,7 @@ async def test_a_refusal_is_not_tried_again_and_reported_once(night: Night) -> N
     assert night.problems == ["A notice could not be sent by ntfy: the token is wrong."]
     [status] = [each for each in night.notices.list_channels() if each.name == "ntfy"]
     assert status.problem == "the token is wrong"
+    assert night.notices.list_problems() == night.problems
     night.channel.error = None
     await night.ask("docs", "question", "docs")
     [status] = [each for each in night.notices.list_channels() if each.name == "ntfy"]
