@@ -99,7 +99,9 @@ def test_the_wheel_contains_exactly_the_program(built: Path) -> None:
     names = names_in_wheel(built)
     assert set(NEEDED) <= names
     program = {name for name in names if ".dist-info/" not in name}
-    assert program == source_files() | {"spinney.py"}
+    [manual] = [name for name in program if ".data/" in name]
+    assert manual.endswith("/share/man/man1/spinney.1")
+    assert program - {manual} == source_files() | {"spinney.py"}
 
 
 def test_the_wheel_contains_the_licenses(built: Path) -> None:

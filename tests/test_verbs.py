@@ -166,6 +166,26 @@ def test_messages_come_from_stdin_and_files_and_are_sent_once(served: Program) -
     assert all(one["session"]["id"][:8] in several.stderr for one in (started, more))
 
 
+def test_a_conversation_is_followed_as_text_and_as_lines_of_json(served: Program) -> None:
+    started = start(served, "followed", "/demo say hello", "--mode", "build")
+    key = started["session"]["id"]
+    with (
+        served.start("logs", "followed", "-f", "-n", "1") as text,
+        served.start("logs", key, "--follow", "--json") as lines,
+    ):
+        assert text.stdout is not None and lines.stdout is not None
+        read = [text.stdout.readline() for _ in range(2)]
+        assert read[0].startswith("── demo, ") and read[1] == "hello\n"
+        assert [json.loads(lines.stdout.readline())["role"] for _ in range(2)] == [
+            "user", "assistant",
+        ]  # fmt: skip
+        succeed(served, "send", key, "/demo say good\x1b[2J bye")
+        while "good␛[2J bye" not in (line := text.stdout.readline()):
+            assert line and "\x1b" not in line
+        followed = [json.loads(lines.stdout.readline()) for _ in range(2)]
+        assert [message["role"] for message in followed] == ["user", "assistant"]
+
+
 def test_waiting_ends_in_time_and_a_stop_ends_only_the_session(served: Program) -> None:
     started = start(served, "long", "/demo say hello", "--mode", "build")
     other = start(served, "short", "/demo say hello", "--mode", "build")["session"]["id"]

@@ -50,13 +50,13 @@ def list_session_rows(
             found.append((session, worktree, project))
     found.sort(key=lambda one: (-one[0].updated_at, one[0].id))
     rows = [_make_row(state, *one) for one in found[offset : offset + limit]]
-    return SessionList(sessions=rows, total=len(found))
+    # Not validated: the values are those of validated resources.
+    return SessionList.model_construct(sessions=rows, total=len(found))
 
 
 def _make_row(state: State, session: Session, worktree: Worktree, project: Project) -> SessionRow:
     queued = state.queued.get(session.id, ())
-    # Not validated again: the values are those of validated resources.
-    return SessionRow.model_construct(
+    return SessionRow(
         id=session.id,
         name=session.name,
         status=session.status,

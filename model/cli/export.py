@@ -79,8 +79,8 @@ async def _print_session(database: Path, options: Namespace) -> None:
             sessions={one.id: one for one in saved.sessions},
         )
         everything = SessionFilter(archived="include")
-        rows = list_session_rows(state, everything, len(saved.sessions)).sessions
-        found = find_session([row.model_dump(mode="json") for row in rows], options.session)
+        rows = list_session_rows(state, everything, len(saved.sessions)).model_dump(mode="json")
+        found = find_session(rows["sessions"], options.session)
         session = state.sessions[found["id"]]
         if not options.json:
             write_output(_head(session, saved))

@@ -173,7 +173,7 @@ class _Follower:
         self._last = message_id
         if self._options.json:
             with connect_here() as connection:
-                for message in read_messages(connection, session_id, 2):
+                for message in read_messages(connection, session_id, 20):
                     if message["id"] == message_id:
                         _print(message, self._options)
             return
