@@ -120,9 +120,16 @@ class Command(Generic[P, R]):
         """Validates and serializes the result."""
         return TypeAdapter(inspect.signature(self.signature).return_annotation)
 
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The names in Python of the arguments as clients usually write them."""
+        written = [(form, each.name) for each in self.arguments for form in (each.wire, each.name)]
+        return dict(written)
+
     def parse(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Convert wire arguments to keyword arguments. Raises `invalid_request`."""
-        keys = {snake_case(key): key for key in given}
+        names = self._names
+        keys = {names.get(key) or snake_case(key): key for key in given}
         parsed = {}
         for argument in self.arguments:
             key = keys.pop(argument.name, None)
@@ -139,12 +146,14 @@ class Command(Generic[P, R]):
                 reason = describe_error(argument.adapter, error)
                 raise SpinneyError(f"Invalid field '{key}': {reason}") from None
         if keys:
-            names = clean_line(", ".join(sorted(keys)))[:_MAX_LOGGED]
-            _log.info("%s: unknown arguments ignored: %s", self.name, names)
+            ignored = clean_line(", ".join(sorted(keys)))[:_MAX_LOGGED]
+            _log.info("%s: unknown arguments ignored: %s", self.name, ignored)
         return parsed
 
     def unknown_arguments(self, given: Mapping[str, Any]) -> list[str]:
         """Warn of each argument that the command does not have, in a sentence."""
+        if all(name in self._names for name in given):
+            return []
         known = {argument.name: argument.wire for argument in self.arguments}
         unknown = [clean_line(name)[:_MAX_NAME] for name in given if snake_case(name) not in known]
         return [

@@ -12,9 +12,7 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
-    SerializerFunctionWrapHandler,
     Tag,
-    model_serializer,
 )
 
 ExecutionMode = Literal["plan", "build", "yolo"]
@@ -320,7 +318,8 @@ class Session(Resource):
     """The model that responds, as the agent program names it; empty until it was reported."""
     thinking_level: ThinkingLevel = "ultrathink"
     backend: str = "backend_a"
-    archived_at: float | None = None
+    archived_at: float | None = Field(default=None, exclude_if=lambda moment: moment is None)
+    """The interface requires this field to be present only if the session is archived."""
     order: float = 0
     updated_at: float = 0
     status: SessionStatus = "idle"
@@ -376,14 +375,6 @@ class Session(Resource):
     def is_unfinished(self) -> bool:
         """Whether a turn is in progress, or is paused and goes on later."""
         return self.is_active or self.status == "paused"
-
-    @model_serializer(mode="wrap")
-    def _without_empty_archived_at(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        # The interface requires this field to be present only if the session is archived.
-        fields: dict[str, Any] = write(self)
-        if fields.get("archived_at") is None:
-            fields.pop("archived_at", None)
-        return fields
 
 
 class TextBlock(Resource):

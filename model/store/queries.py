@@ -105,13 +105,16 @@ class DatabaseReader:
 
     async def messages(self, session_id: str, limit: int = 100, offset: int = 0) -> MessagePage:
         """Return a page counted from the newest message, oldest first."""
-        page = await self._messages(
-            "session_id = ? AND position IS NOT NULL ORDER BY position DESC LIMIT ? OFFSET ?",
-            (session_id, limit, offset),
+        in_session = "session_id = ?1 AND position IS NOT NULL"
+        query = _select_messages(
+            f"{in_session} ORDER BY position DESC LIMIT ?2 OFFSET ?3",
+            f"(SELECT count(*) AS total FROM messages WHERE {in_session}) LEFT JOIN",
+            "total",
         )
-        query = "SELECT count(*) FROM messages WHERE session_id = ? AND position IS NOT NULL"
-        [(total,)] = await self.rows(query, (session_id,), "this conversation cannot be read")
-        return MessagePage(messages=page[::-1], total=total)
+        values = (session_id, limit, offset)
+        rows = list(await self.rows(query, values, "this conversation cannot be read"))
+        page = _read_messages(row for row in rows if row[0] is not None)
+        return MessagePage(messages=page[::-1], total=rows[0][-1])
 
     async def kept_messages(self, session_id: str, since: int, limit: int) -> list[Message]:
         """Return the newest messages that are not rewound and come after the first `since` ones."""
@@ -227,26 +230,8 @@ class DatabaseReader:
         return resources
 
     async def _messages(self, condition: str, values: tuple[Any, ...] = ()) -> list[Message]:
-        # One statement is one snapshot: a message and its blocks are from the same moment.
-        query = (
-            "WITH page AS (SELECT rowid AS line, id, session_id, position, body FROM messages"
-            f" WHERE {condition})"
-            " SELECT page.id, page.session_id, page.body, blocks.place, blocks.body FROM page"
-            " LEFT JOIN blocks ON blocks.message_id = page.id"
-            " ORDER BY page.position DESC, page.line, blocks.place"
-        )
-        heads: dict[str, tuple[object, object]] = {}
-        blocks: dict[str, list[tuple[object, object]]] = {}
-        rows = await self.rows(query, values, "this conversation cannot be read")
-        for key, session_id, body, index, block in rows:
-            name = to_text(key)
-            heads[name] = session_id, body
-            message_blocks = blocks.setdefault(name, [])
-            message_blocks += [(index, block)] if block is not None else []
-        return [
-            read_message(name, to_text(session_id), body, blocks[name])
-            for name, (session_id, body) in heads.items()
-        ]
+        query = _select_messages(condition)
+        return _read_messages(await self.rows(query, values, "this conversation cannot be read"))
 
     async def rows(self, query: str, values: tuple[Any, ...], effect: str) -> Iterable[sqlite3.Row]:
         """Return all rows of a query; its texts are bytes. If the file is damaged there, raise
@@ -260,6 +245,35 @@ class DatabaseReader:
             if is_damage(error):
                 raise damage_error(error, effect) from error
             raise
+
+
+def _select_messages(condition: str, joined_with: str = "", column: str = "NULL") -> str:
+    """The rows that `_read_messages` reads: one for each block, or one for a message without any.
+
+    One statement is one snapshot: a message and its blocks are from the same moment. The last
+    column is one of `joined_with`, of which there is a row even without a message.
+    """
+    return (
+        "WITH page AS (SELECT rowid AS line, id, session_id, position, body FROM messages"
+        f" WHERE {condition})"
+        f" SELECT page.id, page.session_id, page.body, blocks.place, blocks.body, {column}"
+        f" FROM {joined_with} page LEFT JOIN blocks ON blocks.message_id = page.id"
+        " ORDER BY page.position DESC, page.line, blocks.place"
+    )
+
+
+def _read_messages(rows: Iterable[Sequence[Any]]) -> list[Message]:
+    heads: dict[str, tuple[object, object]] = {}
+    blocks: dict[str, list[tuple[object, object]]] = {}
+    for key, session_id, body, index, block, _ in rows:
+        name = to_text(key)
+        heads[name] = session_id, body
+        message_blocks = blocks.setdefault(name, [])
+        message_blocks += [(index, block)] if block is not None else []
+    return [
+        read_message(name, to_text(session_id), body, blocks[name])
+        for name, (session_id, body) in heads.items()
+    ]
 
 
 def _make_found_message(
