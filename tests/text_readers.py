@@ -96,6 +96,8 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/chat/texts.py: make_session_name": call,
     "model/client/address.py: without_token": call,
     "model/api/command.py: snake_case": call,
+    "model/commands/secrets.py: _FINGERPRINT": fullmatch,
+    "model/git/added_lines.py: _HUNK": match,
     "model/secrets/assignments.py: _ASSIGNMENT": findall,
     "model/secrets/assignments.py: _HEXADECIMAL": fullmatch,
     "model/secrets/assignments.py: _IN_URL": findall,
