@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from tui.shell.app import Connect
     from tui.terminal.supervisor import ForegroundProcess
 
+try:
+    _STARTED_IN = os.getcwd()  # noqa: PTH109 - see above
+except FileNotFoundError:
+    _STARTED_IN = "/"
 _TOKEN = "SPINNEY_TOKEN"
 """Environment variable with the token for `spinney attach`."""
 
@@ -82,12 +86,21 @@ def _open(path: str, *, demo: bool = False) -> int:
         from model.base.errors import UsageError
 
         raise UsageError(f"There is no folder '{path}'.")
-    _check_terminal()
+    if os.environ.get("SPINNEY_RESTARTED_WITHOUT_SCREEN"):
+        from server.engine import run_without_screen
+
+        run_without_screen(_STARTED_IN, demo=demo)
+        return 0
+    from tui.terminal.requirements import check_terminal
+
+    check_terminal()
     return _run_behind(lambda foreground: _open_terminal(path, foreground, demo=demo))
 
 
 def _demo(_: "Namespace") -> int:
-    _check_terminal()
+    from tui.terminal.requirements import check_terminal
+
+    check_terminal()
     return _run_behind(_run_demo)
 
 
@@ -110,7 +123,9 @@ def _run_demo(foreground: "ForegroundProcess") -> int:
 
 
 def _attach(options: "Namespace") -> int:
-    _check_terminal()
+    from tui.terminal.requirements import check_terminal
+
+    check_terminal()
     if options.url is None:
         return _run_behind(lambda foreground: _attach_here(None, foreground))
     token = os.environ.pop(_TOKEN, "")
@@ -127,29 +142,6 @@ def _attach(options: "Namespace") -> int:
     check_reachable(base_url)  # Before prompting for a token.
     token = prompt_token(base_url)
     return _run_behind(lambda foreground: _attach_remote(base_url, token, foreground))
-
-
-def _check_terminal() -> None:
-    # Textual draws on the error stream, so that one must be a terminal too.
-    if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        from model.base.errors import SpinneyError
-
-        raise SpinneyError("Spinney needs a terminal here. Without one, run: spinney serve")
-    if os.environ.get("TERM") == "dumb":
-        from model.base.errors import SpinneyError
-
-        raise SpinneyError(
-            "Spinney cannot draw in this terminal (TERM is dumb). Use another terminal, or open "
-            "Spinney in a browser: spinney serve"
-        )
-    colors = os.environ.get("TEXTUAL_COLOR_SYSTEM", "auto")
-    if colors not in ("auto", "truecolor", "256", "standard"):
-        from model.base.errors import UsageError
-
-        raise UsageError(
-            f"TEXTUAL_COLOR_SYSTEM is '{colors}' in the environment: it must be auto, truecolor, "
-            "256 or standard."
-        )
 
 
 def _run_behind(work: "Callable[[ForegroundProcess], int]") -> int:
@@ -216,6 +208,10 @@ def _run_here(
     finally:
         for engine in engines:
             engine.stop()
+    if any(engine.is_restarting for engine in engines):
+        from model.service.reexecution import replace_process
+
+        replace_process(_STARTED_IN, environment=foreground.prepare_restart(), has_screen=True)
     return app.return_code or 0
 
 
@@ -269,6 +265,10 @@ def _attach_terminal(
         data=resolve_directories().data,
     )
     app.run()
+    if app.ending == "restart":
+        from model.service.reexecution import replace_process
+
+        replace_process(_STARTED_IN, environment=foreground.prepare_restart(), has_screen=True)
     return app.return_code or 0
 
 
@@ -287,14 +287,21 @@ def _serve(options: "Namespace") -> int:
     wanted = ServeOptions(
         port=options.port,
         token=options.token,
-        localhost_only=False if options.all_interfaces else None,
+        localhost_only=False if options.all_interfaces or options.host else None,
+        host="" if options.all_interfaces else options.host,
+        certificate=options.certificate,
+        key=options.key,
         token_required=False if options.no_token else None,
         unsafe_no_token=options.unsafe_no_token,
         demo=options.demo,
     )
 
-    with hold_lock(paths.lock) as lock:
-        serve(paths, lock, wanted, partial(announce, as_json=options.json))
+    with hold_lock(paths.lock, wait=options.wait) as lock:
+        port = serve(paths, lock, wanted, partial(announce, as_json=options.json))
+    if port is not None:
+        from model.service.reexecution import replace_process
+
+        replace_process(_STARTED_IN, options=("--port", str(port)))
     return 0
 
 

@@ -52,6 +52,7 @@ _OVERRIDE: Final = _of(
 _LAUNCH: Final = "model/runtime/test_launch.py::test_agents_are_started_as_the_preferences_say"
 _SERVER: Final = "server/app.py model/commands/server.py tui/screens/server.py"
 _SETTINGS_OF_SERVER: Final = "contract/test_server_settings.py"
+_TLS: Final = "server/test_tls.py::test_the_preferences_switch_a_running_server_to_tls_and_back"
 _LAYERS: Final = "model/preferences/precedence.py"
 _PRESETS: Final = _of(
     _LAYERS, "model/chat/test_plan_approval.py::test_a_new_session_has_the_agents_model"
@@ -303,6 +304,13 @@ EFFECTS: Final[dict[str, Effect]] = {
     "http_server_localhost_only": _of(
         _SERVER, f"{_SETTINGS_OF_SERVER}::test_localhost_only_can_be_turned_off_and_on_again"
     ),
+    "http_server_host": _of(
+        "server/app.py model/commands/server.py",
+        "server/test_tls.py"
+        "::test_the_address_for_other_devices_is_the_only_one_that_is_opened",
+    ),
+    "http_server_certificate": _of("model/runtime/http_server.py", _TLS),
+    "http_server_key": _of("model/runtime/http_server.py", _TLS),
     "http_server_token_required": _of(
         _SERVER, f"{_SETTINGS_OF_SERVER}::test_a_change_of_token_required_applies_at_once"
     ),

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from model.base.errors import project_not_found
 from model.domain import events as e
 from model.domain.notices import Notice
+from model.domain.program import ProgramStatus
 from model.domain.resources import (
     Block,
     Message,
@@ -62,6 +63,7 @@ class State:
     preferences: Preferences = field(default_factory=Preferences)
     notices: Mapping[str, Notice] = field(default_factory=_empty)
     """What a person should know now."""
+    program: ProgramStatus = field(default_factory=ProgramStatus)
 
     def worktrees_of(self, project_id: str, *, archived: bool = False) -> list[Worktree]:
         """Return the project's worktrees, lowest `order` first, then the oldest first."""
@@ -157,6 +159,8 @@ def apply(state: State, event: e.Event) -> State:
             return _apply_to_queue(state, event)
         case e.SessionCreated() | e.SessionUpdated() | e.SessionArchived() | e.SessionDeleted():
             return _apply_to_session(state, event)
+        case e.ProgramUpdated():
+            return replace(state, program=event.program)
         case e.ProjectAdded() | e.ProjectUpdated():
             return replace(state, projects=put(state.projects, event.project.id, event.project))
         case e.ProjectRemoved():

@@ -8,9 +8,9 @@ import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSCloseCode, web
 
@@ -20,6 +20,8 @@ from model.base.paths import write_atomically
 from model.commands.dispatch import run
 from model.commands.server import regenerate_http_token, status_when_stopped
 from model.domain.events import TaskCompleted
+from model.runtime.http_server import preferred_certificate
+from model.service.certificates import CertificateFiles
 from server.auth import Authenticator
 from server.connection_limiter import ConnectionLimiter, ProtocolFactory
 from server.fonts import font_files
@@ -32,14 +34,14 @@ from server.listening import open_listener_with_retries
 from server.lite.routes import Lite
 from server.middleware import Middleware, add_headers
 from server.protocol import HttpProtocol
+from server.settings import ServerSettings
 from server.static import StaticFiles
 from server.theme_css import theme_css
+from server.tls import ServerCertificate
 from server.websocket import WebSockets
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
-
-T = TypeVar("T")
 
 _ACCESS_REVOKED = WSCloseCode.POLICY_VIOLATION
 
@@ -58,16 +60,9 @@ class _Running:
     sockets: WebSockets
     guests: GuestSockets
     base_url: str
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """The server settings of the preferences."""
-
-    port: int
-    localhost_only: bool
-    token_required: bool
-    token: str | None
+    certificate: ServerCertificate | None
+    watch: asyncio.Task[None] | None = None
+    """Looks for a renewed certificate."""
 
 
 class Server:
@@ -89,7 +84,9 @@ class Server:
         find_guest = None if self.is_local else self._find_guest
         self._authenticator = Authenticator(self._token, find_guest)
         self._applied: ServerSettings | None = None
-        """The settings that were applied last."""
+        """The preferences that were applied last."""
+        self._settings = ServerSettings(0)
+        """The settings of the running server, which options may have changed."""
         self._run_id = secrets.token_hex(8)
         """Identifies this run of the program: event numbers of another run are meaningless here."""
         self._running: _Running | None = None
@@ -98,34 +95,47 @@ class Server:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def status(self) -> dict[str, Any]:
-        """`{running, base_url, port, localhost_only, token_required}`, without the token."""
-        running = self._running
+        """See `HttpServer.status`."""
+        running, settings = self._running, self._settings
         if running is None:
             return status_when_stopped(self._workspace.store.state.preferences)
+        certificate = running.certificate and running.certificate.certificate
         return {
             "running": True,
             "base_url": running.base_url,
-            "port": self._authenticator.port,
-            "localhost_only": self._authenticator.localhost_only,
-            "token_required": self._authenticator.token_required,
+            "port": settings.port,
+            "host": settings.interface,
+            "localhost_only": settings.is_local,
+            "token_required": settings.token_required,
+            "tls": certificate is not None,
+            "certificate_names": certificate.names if certificate else (),
+            "certificate_expires_at": certificate.valid_until if certificate else None,
+            "warning": settings.warning,
             "clients": len(running.sockets) + len(running.guests),
         }
 
-    async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
-        """Listen; port 0 picks a free one. Raises `SpinneyError` saying what to do instead."""
-        self._check_exposure(localhost_only, token_required)
+    async def start(
+        self,
+        port: int,
+        *,
+        localhost_only: bool,
+        token_required: bool,
+        host: str = "",
+        tls: CertificateFiles | None = None,
+    ) -> None:
+        """See `HttpServer.start`."""
+        wanted = ServerSettings(port, localhost_only, token_required, host, tls)
+        self._check_exposure(wanted)
         async with self._lock:
             if self._running is not None:
-                wanted = (port or self._authenticator.port, localhost_only, token_required)
-                auth = self._authenticator
-                if wanted == (auth.port, auth.localhost_only, auth.token_required):
+                if replace(wanted, port=port or self._settings.port) == self._settings:
                     return
                 raise SpinneyError(
                     f"The server is already running at {self._running.base_url}. Stop it first, "
                     "or change its settings: they apply while it runs.",
                     "conflict",
                 )
-            await self._start(port, localhost_only, token_required)
+            await self._start(wanted)
             await self._write_address_file()
 
     async def stop(self) -> None:
@@ -137,17 +147,20 @@ class Server:
             if self._unsubscribe is not None:
                 self._unsubscribe()
             running.listener.close()
+            if running.watch is not None:
+                running.watch.cancel()
             running.limiter.stop()
             await running.sockets.stop()
             await running.guests.stop()
             await running.runner.cleanup()
             await self._remove_address_file()
 
-    async def _start(self, port: int, localhost_only: bool, token_required: bool) -> None:
-        listener_socket = await self._open_socket(localhost_only, port)
+    async def _start(self, wanted: ServerSettings) -> None:
+        certificate = await _load_certificate(wanted)
+        listener_socket = await self._open_socket(wanted)
+        self._settings = replace(wanted, port=listener_socket.getsockname()[1])
         auth = self._authenticator
-        auth.port = listener_socket.getsockname()[1]
-        auth.localhost_only, auth.token_required = localhost_only, token_required
+        auth.follow(self._settings, certificate)
         self._applied = self._read_settings()
         limits, static = self._limits, await asyncio.to_thread(self._read_files)
         workspace, worlds = self._workspace, GuestWorlds(self._workspace, self._run_id)
@@ -174,17 +187,45 @@ class Server:
         await runner.setup()
         assert runner.server is not None
         guard = limiter.guard(partial(HttpProtocol, runner.server, limits))
-        listener = await _start_accepting(listener_socket, guard)
-        base_url = _base_url(auth)
-        self._running = _Running(runner, listener, guard, limiter, sockets, guests, base_url)
+        listener = await self._accept(listener_socket, guard, certificate)
+        base_url = self._settings.format_url(certificate)
+        self._running = _Running(
+            runner, listener, guard, limiter, sockets, guests, base_url, certificate
+        )
+        self._watch_certificate(self._running)
         self._unsubscribe = self._workspace.bus.listen(self._check_preferences)
         _log.info("listening at %s", base_url)
+
+    async def _accept(
+        self,
+        listener: socket.socket,
+        guard: ProtocolFactory,
+        certificate: ServerCertificate | None,
+    ) -> asyncio.Server:
+        return await asyncio.get_running_loop().create_server(
+            guard,
+            sock=listener,
+            backlog=1024,
+            ssl=certificate.context if certificate else None,
+            ssl_handshake_timeout=self._limits.handshake if certificate else None,
+            ssl_shutdown_timeout=self._limits.shutdown if certificate else None,
+        )
+
+    def _watch_certificate(self, running: _Running) -> None:
+        """Follow the files of the present certificate instead of those before."""
+        if running.watch is not None:
+            running.watch.cancel()
+        running.watch = None
+        if running.certificate is not None:
+            work = running.certificate.watch(self._limits.certificate_check, self._report)
+            running.watch = asyncio.create_task(work)
 
     def _read_files(self) -> StaticFiles:
         return StaticFiles.read(more=font_files(self._workspace.directories.fonts))
 
-    def _check_exposure(self, localhost_only: bool, token_required: bool) -> None:
-        if not localhost_only and not token_required and not self._unsafe_no_token:
+    def _check_exposure(self, wanted: ServerSettings) -> None:
+        is_open = not wanted.token_required and not wanted.is_local
+        if is_open and not self._unsafe_no_token:
             raise SpinneyError(
                 "Without a token the server can only be reachable from this machine. Require the "
                 "token, or start Spinney with --unsafe-no-token if everyone on this network may "
@@ -204,6 +245,8 @@ class Server:
             preferences.http_server_port,
             preferences.http_server_localhost_only,
             preferences.http_server_token_required,
+            preferences.http_server_host,
+            preferred_certificate(preferences),
             preferences.http_server_token,
         )
 
@@ -222,69 +265,79 @@ class Server:
             if self._running is None or known is None or wanted == known:
                 return
             self._applied = wanted
-            auth = self._authenticator
-            was_local, was_required = auth.localhost_only, auth.token_required
+            before = self._settings
             await self._apply_settings(self._running, known, wanted)
+            now = self._settings
             if wanted.token != known.token:
                 await self._write_address_file()
                 await self._running.sockets.close(_ACCESS_REVOKED, "The token changed.")
-            elif auth.localhost_only > was_local or auth.token_required > was_required:
+            elif now.is_stricter(before):
                 await self._running.sockets.close(_ACCESS_REVOKED, "Access was restricted.")
                 await self._running.guests.close(_ACCESS_REVOKED, "Access was restricted.")
-                if auth.localhost_only:
+                if now.is_local:
                     self._running.limiter.close_remote()
 
     async def _apply_settings(
         self, running: _Running, known: ServerSettings, wanted: ServerSettings
     ) -> None:
         """Apply the differences of `known` and `wanted`, all or nothing, and report the result."""
-        auth = self._authenticator
-        port = _choose_setting(known.port, wanted.port, auth.port)
-        local = _choose_setting(known.localhost_only, wanted.localhost_only, auth.localhost_only)
-        required = _choose_setting(known.token_required, wanted.token_required, auth.token_required)
-        if (port, local, required) == (auth.port, auth.localhost_only, auth.token_required):
+        now = self._settings
+        names = ("port", "localhost_only", "token_required", "host", "tls")
+        values = {name: getattr(wanted, name) for name in names}
+        changes = {name: value for name, value in values.items() if value != getattr(known, name)}
+        after = replace(now, **changes)
+        if after == now:
             return
         try:
-            self._check_exposure(local, required)
-            if (port, local) != (auth.port, auth.localhost_only):
-                await self._rebind(running, port, local)
+            self._check_exposure(after)
+            if after.place != now.place:
+                await self._rebind(running, after)
         except SpinneyError as error:
-            self._report(f"{error.message} The server stays at {running.base_url}.", ok=False)
+            self._report(f"{error.message} The server stays at {running.base_url}.", False)
         else:
-            auth.token_required = required
-            self._report(f"The server answers at {running.base_url}.", ok=True)
+            self._settings = replace(after, port=self._settings.port)
+            self._authenticator.follow(self._settings, running.certificate)
+            self._report(f"The server answers at {running.base_url}.", True)
 
-    async def _rebind(self, running: _Running, port: int, localhost_only: bool) -> None:
+    async def _rebind(self, running: _Running, after: ServerSettings) -> None:
         """Listen on another address; open connections stay. A failure changes nothing."""
-        auth = self._authenticator
-        if port == auth.port:  # One port cannot be bound twice, whatever the interfaces.
+        before, certificate = self._settings, running.certificate
+        if after.tls != before.tls:
+            certificate = await _load_certificate(after)
+        # One port cannot be bound twice, whatever the interfaces.
+        is_same_port = after.port == before.port
+        if is_same_port:
             running.listener.close()
         try:
-            listener = await open_listener_with_retries(_interface(localhost_only), port)
+            listener = await open_listener_with_retries(after.interface, after.port)
         except SpinneyError:
-            if port == auth.port:
-                restored = await open_listener_with_retries(_interface(auth.localhost_only), port)
-                running.listener = await _start_accepting(restored, running.guard)
+            if is_same_port:
+                restored = await open_listener_with_retries(before.interface, before.port)
+                running.listener = await self._accept(restored, running.guard, running.certificate)
             raise
         running.listener.close()
-        auth.port, auth.localhost_only = listener.getsockname()[1], localhost_only
-        running.listener = await _start_accepting(listener, running.guard)
-        running.base_url = _base_url(auth)
+        self._settings = replace(after, port=listener.getsockname()[1])
+        if running.certificate is not certificate:
+            running.certificate = certificate
+            self._watch_certificate(running)
+        running.listener = await self._accept(listener, running.guard, certificate)
+        running.base_url = self._settings.format_url(certificate)
         _log.info("listening at %s", running.base_url)
         await self._write_address_file()
 
-    async def _open_socket(self, localhost_only: bool, port: int) -> socket.socket:
-        return await open_listener_with_retries(_interface(localhost_only), port)
+    async def _open_socket(self, settings: ServerSettings) -> socket.socket:
+        return await open_listener_with_retries(settings.interface, settings.port)
 
-    def _report(self, detail: str, *, ok: bool) -> None:
+    def _report(self, detail: str, ok: bool) -> None:
         self._workspace.store.record(TaskCompleted(task="http_server", ok=ok, detail=detail))
         self._workspace.bus.seal()
 
     async def _write_address_file(self) -> None:
         """Write the address and token for this user's programs on this machine."""
+        assert self._running is not None
         payload = {
-            "base_url": f"http://127.0.0.1:{self._authenticator.port}",
-            "port": self._authenticator.port,
+            "base_url": self._settings.format_local_url(self._running.certificate),
+            "port": self._settings.port,
             "token": self._token(),
             "pid": os.getpid(),
         }
@@ -309,28 +362,5 @@ async def _serve_socket(
     return await sockets.serve(request, partial(run, workspace))
 
 
-def _interface(localhost_only: bool) -> str:
-    return "127.0.0.1" if localhost_only else "0.0.0.0"
-
-
-def _base_url(auth: Authenticator) -> str:
-    return f"http://{'127.0.0.1' if auth.localhost_only else _network_address()}:{auth.port}"
-
-
-def _choose_setting(known: T, wanted: T, now: T) -> T:
-    """`wanted` if it differs from `known`, else `now`."""
-    return now if wanted == known else wanted
-
-
-async def _start_accepting(listener: socket.socket, guard: ProtocolFactory) -> asyncio.Server:
-    return await asyncio.get_running_loop().create_server(guard, sock=listener, backlog=1024)
-
-
-def _network_address() -> str:
-    """This machine's network address, from the routing table; sends no packets."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            return "127.0.0.1"
-        return str(probe.getsockname()[0])
+async def _load_certificate(settings: ServerSettings) -> ServerCertificate | None:
+    return await ServerCertificate.load(settings.tls) if settings.tls is not None else None

@@ -18,9 +18,12 @@ from dataclasses import dataclass
 from model.access.links import Guest
 from model.access.tokens import DEVICE, is_token
 from model.base.errors import SpinneyError
+from server.settings import ServerSettings
+from server.tls import ServerCertificate
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9.-]{1,255})(?::(?P<port>\d{1,5}))?")
-_ORIGIN = re.compile(r"http://(?P<host>[^/?#@\s]{1,300})")
+_ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#@\s]{1,300})")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 _LOG_INTERVAL = 60.0
 """Seconds between log lines about one address."""
 
@@ -53,7 +56,17 @@ class Authenticator:
         self.port = 0
         self.token_required = True
         self.localhost_only = True
+        self.scheme = "http"
+        self.host_names: frozenset[str] = frozenset()
+        """Names of the certificate: with another one for its name, no site can point it here."""
         self._refused: dict[str, tuple[float, int]] = {}
+
+    def follow(self, settings: ServerSettings, certificate: ServerCertificate | None) -> None:
+        """Apply the settings of the running server."""
+        self.port = settings.port
+        self.token_required, self.localhost_only = settings.token_required, settings.is_local
+        self.scheme = "https" if certificate else "http"
+        self.host_names = certificate.host_names if certificate else frozenset()
 
     def has_token(self, credentials: Credentials) -> bool:
         """Whether the request has the valid token; an empty token is never valid."""
@@ -135,7 +148,8 @@ class Authenticator:
         parsed = _parse_host(match["host"])
         return (
             parsed is not None
-            and (parsed[1] or 80) == self.port
+            and match["scheme"] == self.scheme
+            and (parsed[1] or _DEFAULT_PORTS[self.scheme]) == self.port
             and self._is_this_machine(match["host"], credentials.local_address)
         )
 
@@ -145,7 +159,7 @@ class Authenticator:
         if parsed is None:
             return False
         name = parsed[0].lower().removesuffix(".")
-        if name == "localhost" or name.endswith(".localhost"):
+        if name == "localhost" or name.endswith(".localhost") or name in self.host_names:
             return True
         try:
             address = ipaddress.ip_address(name.strip("[]"))

@@ -15,13 +15,18 @@ from typing import TYPE_CHECKING
 from model.agents.agents_file import load_catalog
 from model.backends.registry import create_backends
 from model.base.errors import SpinneyError
-from model.base.instance import InstanceLock
+from model.base.instance import InstanceLock, hold_lock
 from model.base.log import configure_logging
-from model.base.paths import Directories
+from model.base.paths import Directories, resolve_directories
 from model.client.local import LocalClient
 from model.demo import prepare
 from model.runtime.core import Core
 from model.runtime.workspace import Workspace
+from model.service.reexecution import (
+    replace_process,
+    take_previous_version,
+    take_without_screen,
+)
 from server.local_endpoint import LocalEndpoint
 from server.on_demand import ServerOnDemand
 
@@ -64,6 +69,8 @@ class Engine:
 
     async def _start(self, workspace: Workspace) -> None:
         await workspace.start()
+        if not self._prepared:  # The files of a demo end with it.
+            workspace.restarter.request_shutdown = workspace.request_shutdown
         self._workspace = workspace
         self._endpoint = await open_local_endpoint(workspace, self._lock)
         await self._server.start_up()
@@ -74,6 +81,11 @@ class Engine:
     def is_up(self) -> bool:
         """Whether it has started."""
         return self._workspace is not None
+
+    @property
+    def is_restarting(self) -> bool:
+        """Whether the program has to be started again after `stop`."""
+        return self._workspace is not None and self._workspace.restarter.is_requested
 
     def run_headless(self, is_wanted: Callable[[], bool]) -> None:
         """Keep running without a screen until it is idle or receives SIGTERM.
@@ -119,6 +131,25 @@ class Engine:
         await workspace.stop()
 
 
+def run_without_screen(started_in: str, *, demo: bool) -> None:
+    """Go on as the process that this one has replaced, whose terminal had gone.
+
+    `started_in` is the directory in which Spinney was started. Raises `SpinneyError` if another
+    Spinney has taken over.
+    """
+    take_without_screen()
+    paths = resolve_directories()
+    with hold_lock(paths.lock) as lock:
+        engine = Engine(paths, lock, demo=demo)
+        try:
+            engine.connect()
+            engine.run_headless(lambda: True)
+        finally:
+            engine.stop()
+    if engine.is_restarting:
+        replace_process(started_in, has_screen=True)
+
+
 def create_workspace(directories: Directories, *, demo: bool) -> Workspace:
     """Create a workspace with all agents, not started. `request_shutdown` sends SIGTERM."""
     configure_logging(directories.log, os.environ.get("SPINNEY_LOG", "info"))
@@ -128,6 +159,7 @@ def create_workspace(directories: Directories, *, demo: bool) -> Workspace:
     agents = create_backends(directories.data, catalog, demo=demo)
     workspace = Workspace(directories, agents, catalog, demo=demo)
     workspace.request_shutdown = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    workspace.restarted_from = take_previous_version()
     workspace.problems += problems
     return workspace
 

@@ -36,3 +36,5 @@ class Limits:
     commands: int = 256
     """Concurrent commands of one WebSocket; more stay unread in its socket."""
     shutdown: float = 0.5
+    certificate_check: float = 60
+    """Between two checks for a renewed certificate."""

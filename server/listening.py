@@ -5,6 +5,8 @@ import errno
 import socket
 
 from model.base.errors import SpinneyError
+from model.base.text import clean_line
+from model.service.addresses import is_address
 
 _ATTEMPTS = 25
 _RETRY_DELAY = 0.02
@@ -13,7 +15,10 @@ _RETRY_DELAY = 0.02
 
 def open_listener(host: str, port: int) -> socket.socket:
     """Open a listening socket; port 0 picks a free one. Raises `SpinneyError`."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if not is_address(host):
+        raise SpinneyError(f"'{clean_line(host)}' is not an IP address of this machine.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
@@ -21,7 +26,7 @@ def open_listener(host: str, port: int) -> socket.socket:
         listener.setblocking(False)
     except (OSError, OverflowError) as error:
         listener.close()
-        raise _as_user_error(port, error) from error
+        raise _as_user_error(host, port, error) from error
     return listener
 
 
@@ -41,7 +46,7 @@ async def open_listener_with_retries(host: str, port: int) -> socket.socket:
     return open_listener(host, port)
 
 
-def _as_user_error(port: int, error: OSError | OverflowError) -> SpinneyError:
+def _as_user_error(host: str, port: int, error: OSError | OverflowError) -> SpinneyError:
     match getattr(error, "errno", None):
         case errno.EADDRINUSE:
             return SpinneyError(
@@ -54,6 +59,11 @@ def _as_user_error(port: int, error: OSError | OverflowError) -> SpinneyError:
                 f"You do not have permission to use port {port}. Choose one above 1023 in the "
                 "preferences or with 'spinney serve --port N'.",
                 "forbidden",
+            )
+        case errno.EADDRNOTAVAIL:
+            return SpinneyError(
+                f"This machine has no address {host} now. Choose one that it has; that of a VPN "
+                "exists while the VPN is connected."
             )
         case _:
             return SpinneyError(f"The server cannot listen on port {port}: {error}")

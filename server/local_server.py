@@ -3,7 +3,8 @@
 import socket
 from typing import TYPE_CHECKING
 
-from server.app import Server, ServerSettings
+from server.app import Server
+from server.settings import ServerSettings
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -23,9 +24,9 @@ class LocalServer(Server):
         return self._local_token
 
     def _read_settings(self) -> ServerSettings:
-        return ServerSettings(0, True, True, self._local_token)
+        return ServerSettings(0, token=self._local_token)
 
-    async def _open_socket(self, localhost_only: bool, port: int) -> socket.socket:
+    async def _open_socket(self, settings: ServerSettings) -> socket.socket:
         return self._listener_socket
 
     async def _write_address_file(self) -> None:

@@ -16,6 +16,7 @@ from model.preferences.apply import apply_changes
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
+    from model.service.certificates import CertificateFiles
 
 _log = logging.getLogger(__name__)
 
@@ -43,21 +44,31 @@ class ServerOnDemand:
         self._unsubscribe = self._workspace.bus.listen(self._check_preference)
 
     def status(self) -> dict[str, Any]:
-        """See `Server.status`."""
+        """See `HttpServer.status`."""
         if self._server is None:
             return status_when_stopped(self._workspace.store.state.preferences)
         return dict(self._server.status())
 
-    async def start(self, port: int, *, localhost_only: bool, token_required: bool) -> None:
-        """See `Server.start`."""
+    async def start(
+        self,
+        port: int,
+        *,
+        localhost_only: bool,
+        token_required: bool,
+        host: str = "",
+        tls: "CertificateFiles | None" = None,
+    ) -> None:
+        """See `HttpServer.start`."""
         if self._server is None:
             server = await asyncio.to_thread(importlib.import_module, "server.app")
             self._server = server.Server(self._workspace)
-        await self._server.start(port, localhost_only=localhost_only, token_required=token_required)
+        await self._server.start(
+            port, localhost_only=localhost_only, token_required=token_required, host=host, tls=tls
+        )
         await self._save_enabled(is_enabled=True)
 
     async def stop(self) -> None:
-        """See `Server.stop`."""
+        """See `HttpServer.stop`."""
         await self._save_enabled(is_enabled=False)
         await self._stop()
 

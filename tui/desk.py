@@ -56,6 +56,9 @@ class Host(Protocol):
     def toggle_mouse(self) -> bool:
         """Release the mouse to the terminal, or capture it again; return whether it is released."""
 
+    def restart(self) -> None:
+        """Start this terminal again in the installed version; what it is attached to goes on."""
+
     def leave(self) -> None:
         """Quit; ask for confirmation if that would interrupt a run."""
 

@@ -11,11 +11,14 @@ from pathlib import Path
 
 from model import PROTOCOL, __version__
 from model.base.errors import NotRunningError, SpinneyError
+from model.base.notification import notify_supervisor
 from model.base.paths import PRIVATE_FILE, SERVER_FILE, file_error, is_alive
 
 START_TIMEOUT = 20.0
 """Seconds without CPU use after which a starting instance that published no address is hung."""
 _POLL_INTERVAL = 0.05
+_WAIT_INTERVAL = 2.0
+"""Seconds between two attempts to take over from another instance, which may run for days."""
 _EXIT_GRACE = 5.0
 _BUSY_FACTOR = 6.0
 """Factor by which the timeout is extended while the process uses CPU, for busy machines."""
@@ -108,19 +111,24 @@ def _try_flock(descriptor: int, kind: int) -> bool:
 
 
 @contextmanager
-def hold_lock(path: Path) -> Iterator[InstanceLock]:
+def hold_lock(path: Path, *, wait: bool = False) -> Iterator[InstanceLock]:
     """Hold the lock of this data directory.
 
-    Raises `SpinneyError` naming the process that holds it already.
+    Raises `SpinneyError` naming the process that holds it already, or waits until that one ends.
     """
-    lock = acquire_lock(path)
-    if lock is None:
+    while (lock := acquire_lock(path)) is None:
         running = find_running_instance(path)
-        raise SpinneyError(
-            f"Spinney is already running (process {running.pid if running else 'unknown'})."
-            " Attach to it with `spinney`, or stop it with `spinney stop`.",
-            "conflict",
-        )
+        if not wait:
+            raise SpinneyError(
+                f"Spinney is already running (process {running.pid if running else 'unknown'})."
+                " Attach to it with `spinney`, or stop it with `spinney stop`.",
+                "conflict",
+            )
+        if running is not None:
+            notify_supervisor(
+                f"READY=1\nSTATUS=Waits for Spinney (process {running.pid}) to end", is_last=False
+            )
+        time.sleep(_WAIT_INTERVAL)
     try:
         yield lock
     finally:

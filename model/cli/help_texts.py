@@ -11,6 +11,9 @@ examples:
   spinney approve              approve what waits in this directory
   spinney stop                 shut down a Spinney that is running in the background
   spinney serve --port 0       run only the server, on a free port
+  spinney service install      start Spinney with this machine, and keep it running
+  spinney url                  print the addresses of the server, with the token
+  spinney qr                   show one as a QR code, for a phone
   spinney call list_projects   run one command of the running Spinney
   spinney recover              list deleted worktrees, and bring them back
   spinney undo                 undo the last turn of the agent in this worktree
@@ -66,9 +69,44 @@ examples:
   spinney serve                  on the port of the preferences, for this machine only
   spinney serve --port 0 --json  on a free port; prints address, port, token and pid as JSON
   spinney serve --all-interfaces for other machines too, which need the token
+  spinney serve --host 100.64.0.7
+                                 for those of a VPN in which this machine has that address
+  spinney serve --all-interfaces --certificate box.crt --key box.key
+                                 over HTTPS; renewed files are used without a restart
 
 --token is saved for later runs; all other options apply to this run only.
 A token given with --token is visible to everyone who can list this machine's processes.
+"""
+
+SERVICE_EXAMPLES = """\
+examples:
+  spinney service install          start Spinney now and with this machine; also updates the service
+  spinney service install --linger the same, and keep it running when you are logged out
+  spinney service install --print  show what would be written
+  spinney service                  show whether it runs, and how to see its log
+  spinney service uninstall        stop it, and do not start it again; your data is kept
+
+The service is one of your user, with systemd or launchd. It runs `spinney serve --wait` with the
+PATH of the shell that installed it, so that it finds the same agents. Its address, port, network
+access and certificate are preferences. Exit code of status: 3 if it does not run.
+"""
+
+URL_EXAMPLES = """\
+examples:
+  spinney url             every address, signed in: open one in a browser
+  spinney url --no-token  without the token
+  spinney attach "$(spinney url | head -1 | cut -d' ' -f1)"
+
+Those that other devices reach come first; of a VPN and of a certificate, its name is given.
+"""
+
+QR_NOTES = """\
+Point a phone's camera at it: the page opens, signed in. `spinney url` lists the addresses.
+"""
+
+TOKEN_NOTES = """\
+Use `spinney token rotate` when others may know the token. All devices are disconnected and must
+sign in with the new one, which `spinney url` and `spinney qr` show. Agents keep working.
 """
 
 RECOVER_EXAMPLES = """\

@@ -2,6 +2,7 @@
 
 from model.cli import help_texts as notes
 from model.cli.command_parser import CommandLine, Parser, days, number, port, token
+from model.cli.service_options import SERVICE_LINES, add_serve_network_options
 from model.cli.verb_options import VERBS
 
 
@@ -234,6 +235,7 @@ def _add_serve(serve: Parser) -> None:
     serve.add_argument(
         "--all-interfaces", action="store_true", help="accept connections from other machines"
     )
+    add_serve_network_options(serve)
     serve.add_argument(
         "--no-token", action="store_true", help="accept clients on this machine without a token"
     )
@@ -299,6 +301,7 @@ COMMAND_LINES = (
         "export", "export conversations as Markdown and JSON Lines", _add_export, notes.EXPORT_NOTES
     ),
     CommandLine("serve", "run the server without a terminal", _add_serve, notes.SERVE_EXAMPLES),
+    *SERVICE_LINES,
     CommandLine(
         "call",
         "run one command of the running Spinney",

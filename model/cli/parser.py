@@ -55,11 +55,16 @@ def _check_folder(words: list[str], known: dict[str, Parser]) -> None:
 
 
 def _check_serve(options: argparse.Namespace) -> None:
-    if options.unsafe_no_token and not (options.all_interfaces and options.no_token):
+    is_open = options.all_interfaces or options.host
+    if options.unsafe_no_token and not (is_open and options.no_token):
         options.parser.error(
-            "--unsafe-no-token requires --all-interfaces and --no-token: it lets everyone on the "
-            "network in"
+            "--unsafe-no-token requires --no-token and --all-interfaces or --host: it lets "
+            "everyone on the network in"
         )
+    if (options.certificate is None) is not (options.key is None):
+        options.parser.error("--certificate and --key belong together: give both")
+    if options.host and options.all_interfaces:
+        options.parser.error("--host is one address, --all-interfaces are all: give one of them")
 
 
 def build_parser(only: str | None = None) -> Parser:

@@ -31,7 +31,8 @@ def find_endpoint(paths: Directories) -> tuple[str, str]:
         )
     # The lock decides: the file may have been left by a process that was killed.
     server = read_server_address(paths.server, running)
-    if server is not None:
+    # Elsewhere, it may be unreachable from here, or have a certificate that this machine refuses.
+    if server is not None and server[0].startswith("http://127.0.0.1:"):
         return server
     running = find_running(paths)
     return running.base_url, running.token

@@ -211,10 +211,16 @@ class RemoteClient:
         if isinstance(error, aiohttp.WSServerHandshakeError | aiohttp.ClientResponseError):
             if error.status == 401:
                 return SpinneyError(
-                    f"Spinney at {self.base_url} does not accept this token.",
+                    f"Spinney at {self.base_url} does not accept this token. If it was replaced, "
+                    "'spinney url' shows the new one on that machine.",
                     "authentication_error",
                 )
             return SpinneyError(f"{self.base_url} answered {error.status}. Is it a Spinney?")
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            return SpinneyError(
+                f"This machine does not trust the certificate of {self.base_url}: "
+                f"{error.certificate_error}. If it is your own, name its file in SSL_CERT_FILE."
+            )
         if isinstance(error, aiohttp.ClientConnectorError):
             return NotRunningError(
                 f"Nothing answers at {self.base_url}. Is Spinney running there?", "timeout"

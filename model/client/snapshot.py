@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.base.errors import SpinneyError
 from model.domain.notices import Notice
+from model.domain.program import ProgramStatus
 from model.domain.resources import Message, Project, Session, Worktree
 from model.preferences.apply import redact
 from model.preferences.schema import Preferences
@@ -55,6 +56,7 @@ async def build_snapshot(workspace: "Workspace") -> dict[str, Any]:
         },
         "notices": [notice.model_dump(mode="json") for notice in state.notices.values()],
         "preferences": redact(state.preferences).model_dump(mode="json"),
+        "program": state.program.model_dump(mode="json"),
         "uiState": {},
         "seq": store.bus.seq,
     }
@@ -104,6 +106,7 @@ def parse_snapshot(snapshot: dict[str, Any]) -> State:
         preferences=Preferences.model_validate(snapshot["preferences"]),
         # Missing at a server of an older version.
         notices=_by_id(Notice.model_validate(item) for item in snapshot.get("notices", ())),
+        program=ProgramStatus.model_validate(snapshot.get("program", {})),
     )
 
 

@@ -14,6 +14,7 @@ from model.domain.conflicts import ConflictSummary
 from model.domain.guests import GuestAction
 from model.domain.landing import Train
 from model.domain.notices import Notice
+from model.domain.program import ProgramStatus
 from model.domain.recovery import RecoveryPoint
 from model.domain.resources import (
     Block,
@@ -233,6 +234,14 @@ class LimitsUpdated(Event):
 
     name: ClassVar[str] = "limits:updated"
     account: AccountLimits
+
+
+class ProgramUpdated(Event):
+    """Another version of Spinney can be used, or a restart is planned or begins."""
+
+    name: ClassVar[str] = "program:updated"
+    numbered: ClassVar[bool] = True
+    program: ProgramStatus
 
 
 class SessionCreated(_ChatEvent):

@@ -237,10 +237,20 @@ def _is_web_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and is_plain
 
 
+def _check_host(preferences: Preferences, _: Preferences) -> str | None:
+    from model.service.addresses import is_address  # Only the server needs it otherwise.
+
+    host = preferences.http_server_host
+    if not host or is_address(host):
+        return None
+    return "must be an IP address of this machine, or empty for all"
+
+
 _CHECKS: dict[str, Callable[[Preferences, Preferences], str | None]] = {
     "magic_prompts": _check_prompts,
     "custom_cli_profiles": _check_profiles,
     "magic_prompt_backends": _check_backends,
+    "http_server_host": _check_host,
     "http_server_token": _check_token,
     "notify_ntfy_url": _check_ntfy_url,
     "notify_link": _check_link,

@@ -371,7 +371,17 @@ class Preferences(BaseModel):
         False, "Server", "Start the server whenever Spinney starts")
     http_server_localhost_only: bool = _setting(
         True, "Server", "Accept connections from this machine only")
+    http_server_host: str = _setting(
+        "", "Server", "Address of this machine that other devices connect to; empty for all",
+        form="be an IP address of this machine, or empty",
+        more="Such as the address of a VPN, which `spinney url` lists. Has no effect while only "
+        "local connections are accepted.")
     http_server_token_required: bool = _setting(True, "Server", "Refuse clients without the token")
+    http_server_certificate: str = _setting(
+        "", "Server", "Certificate for HTTPS: a file in PEM format, with its chain; empty for HTTP",
+        more="Needs its key as well. Renewed files are used within a minute, without a restart.")
+    http_server_key: str = _setting(
+        "", "Server", "Private key of the certificate: a file in PEM format, without a passphrase")
 
     notify_matrix: dict[NoticeReason, list[NoticeChannel]] = _setting(
         {reason: list(CHANNELS) for reason in REASONS},

@@ -53,6 +53,7 @@ from model.reviewing.verdicts import Verdicts
 from model.runtime.http_server import HttpServer
 from model.runtime.launch import LayeredLaunchResolver
 from model.runtime.page_address import find_page_address
+from model.runtime.restarting import Restarter, describe_program
 from model.scripts.process import build_environment
 from model.scripts.runner import ScriptRunner
 from model.scripts.shell_commands import ShellCommands
@@ -110,6 +111,8 @@ class Workspace:
         self.http_server: HttpServer | None = None
         self.request_shutdown: Callable[[], None] | None = None
         """Shuts down the whole program cleanly; set by the entry point."""
+        self.restarted_from: str | None = None
+        """The version that this one has replaced, set by the entry point."""
         self.cancellable_tasks = CancellableTasks()
         self.files = FileSearch()
         self.clone_progress: dict[str, str] = {}
@@ -149,6 +152,7 @@ class Workspace:
         self.pull_requests: PullRequestCache
         self.poller: Poller
         self.notices: Notices
+        self.restarter: Restarter
         self._preferences_file = PreferencesFile(directories.preferences)
         self._background: set[asyncio.Task[None]] = set()
         self._exit_stack = AsyncExitStack()
@@ -197,9 +201,13 @@ class Workspace:
             streaming={message.id: message for message in saved.unfinished},
             preferences=preferences,
             notices={notice.id: notice for notice in saved.notices},
+            program=describe_program(self.restarted_from),
         )
         self.store = Store(database, self.bus, state)
         self._exit_stack.push_async_callback(self.store.close)
+        self.restarter = Restarter(self.store)
+        self._exit_stack.push_async_callback(self.restarter.close)
+        self.run_in_background(self.restarter.run())
         self.grants = Grants(self.store, self.directories.access)
         self._exit_stack.push_async_callback(self.grants.close)
         await self.grants.load()

@@ -110,6 +110,7 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     "http_server_port": (3456, ([3456], [65536, -1, "3456"])),
     "http_server_auto_start": (False, BOOLEAN),
     "http_server_localhost_only": (True, ([True], BOOLEAN[1])),
+    "http_server_host": ("", (["", "127.0.0.1"], ["devbox", "1.2.3", None, 1])),
     "http_server_token_required": (True, ([True], BOOLEAN[1])),
     "notify_matrix": (
         {reason: list(CHANNELS) for reason in REASONS},
@@ -144,6 +145,9 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     ),
     "notify_ntfy_token": (None, ([None], [1])),
     "notify_urls": ([], ([[]], ["tgram://x", ["no address"], ["tgram://(hidden) 7"]])),
+    # A file that cannot be used is reported by the server; see `test_tls`.
+    "http_server_certificate": ("", ([""], [None, 1])),
+    "http_server_key": ("", ([""], [None, 1])),
     "ai_language": ("", (["German"], [None, 1])),
     "allow_web_tools_in_plan_mode": (True, BOOLEAN),
     "debug_mode_enabled": (False, BOOLEAN),

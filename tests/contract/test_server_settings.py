@@ -135,6 +135,11 @@ async def test_localhost_only_can_be_turned_off_and_on_again(
     assert (await wait_for_server_task(socket))["ok"] is True
     status = await socket.call("get_http_server_status")
     assert (status["port"], status["localhost_only"]) == (served.port, False)
+    assert "unencrypted" in status["warning"]
+    addresses = {each["url"] for each in await socket.call("list_server_addresses")}
+    assert {f"http://{host}:{served.port}", f"http://127.0.0.1:{served.port}"} <= addresses
+    await socket.send({"id": "qr", "command": "get_connection_qr", "args": {"url": "http://a:1"}})
+    assert (await socket.answer("qr"))["error_type"] == "not_found"
     async with aiohttp.ClientSession(f"http://{host}:{served.port}") as outside:
         async with outside.get("/api/init") as response:
             assert response.status == 401

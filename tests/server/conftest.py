@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 
 from model.runtime.workspace import Workspace
+from model.service.certificates import CertificateFiles
 from server.app import Server
 from server.limits import Limits
 from tests.patience import PATIENCE
@@ -102,6 +103,7 @@ async def start_server(workspace: Workspace) -> AsyncIterator[StartServer]:
         token_required: bool = True,
         token: str = TOKEN,
         limits: Limits | None = None,
+        tls: CertificateFiles | None = None,
     ) -> Server:
         preferences = workspace.store.state.preferences
         # As if stored before: clients cannot set a short or empty token.
@@ -111,7 +113,10 @@ async def start_server(workspace: Workspace) -> AsyncIterator[StartServer]:
         workspace.http_server = server
         started.append(server)
         await server.start(
-            port or find_free_port(), localhost_only=localhost_only, token_required=token_required
+            port or find_free_port(),
+            localhost_only=localhost_only,
+            token_required=token_required,
+            tls=tls,
         )
         return server
 

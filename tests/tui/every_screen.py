@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.widgets import OptionList
 
+from model import __version__
 from model.api.changes import Changes, FileDiff
 from model.api.code_reviews import Comparison, ReviewState
 from model.api.guests import NewGuestLink
@@ -30,6 +31,7 @@ from model.domain.hosting import WorkflowRun
 from model.domain.landing import ReviewProgress
 from model.domain.notices import Notice
 from model.domain.output import RawLog
+from model.domain.program import ProgramStatus
 from model.domain.resources import (
     Cost,
     Label,
@@ -433,6 +435,14 @@ def a_reviewed_worktree() -> FakeClient:
     return client
 
 
+def a_version_to_restart_into() -> FakeClient:
+    """Another version is installed while sessions run."""
+    client = a_busy_state()
+    program = ProgramStatus(version=__version__, installed_version="9.9.9")
+    client.answers["get_program_status"] = lambda given: program
+    return client
+
+
 async def _comparison(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await session("s1")(app, pilot)
     app.main.show(CompareDiff(app.main, "p1", "main", "w1", ("main", "brave-otter")))
@@ -786,6 +796,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase("scripts", action("show_scripts")),
     ScreenCase("raw-log", action("show_raw_log")),
     ScreenCase("server", action("server"), varies=True),
+    ScreenCase("restart", action("restart_spinney"), a_version_to_restart_into),
     ScreenCase("about", action("about"), varies=True),
     ScreenCase("shell-command", session("s1", *"!make test")),
     ScreenCase("command-output", _command_output),

@@ -47,6 +47,7 @@ class FakeClient:
             "list_turns": lambda given: [],
             "get_http_server_status": lambda given: {"running": False},
             "find_secrets": lambda given: SecretReport(),
+            "list_server_addresses": lambda given: [],
             "get_removal_losses": lambda given: RemovalLosses(
                 files=[], commits=0, sessions=0, running=[]
             ),

@@ -27,6 +27,7 @@ from tui.actions import (
     pull_requests,
     raw_log,
     reading,
+    restarting,
     reviewing,
     scripts,
     search,
@@ -164,5 +165,6 @@ FUNCTIONS: Mapping[str, ActionFunction] = {
         server.start_server,
         server.stop_server,
         leaving.stop_spinney,
+        restarting.restart_spinney,
     )
 }

@@ -84,6 +84,12 @@ MAIN_ACTIONS = (
         help="`spinney` attaches to it from any terminal, `spinney stop` ends it.",
     ),
     Action(
+        "restart_spinney",
+        "",
+        "Restart Spinney into the installed version",
+        help="When nothing runs any more, or now. Sessions, queues and drafts are kept.",
+    ),
+    Action(
         "stop_spinney", "", "Stop Spinney and everything it runs", help="Asks for confirmation."
     ),
     Action(

@@ -54,6 +54,7 @@ class ServerScreen(Dialog[None]):
         self._desk = desk
         self.status = status
         self._token = token
+        self._addresses: list[commands.ServerAddress] = []
         self._shows_token = False
         self._moving = ""
         """The change in progress, as text; '' if there is none."""
@@ -75,6 +76,7 @@ class ServerScreen(Dialog[None]):
         self._desk.host.preferences_changed.subscribe(self, lambda _: self._show())
         self._reported.add(_SERVER_TASK)
         self._show()
+        self.run_worker(self._list_addresses())
 
     def on_unmount(self) -> None:
         """Let errors appear as notifications again."""
@@ -92,6 +94,11 @@ class ServerScreen(Dialog[None]):
         self._show()
         if self._problem:
             self._show_error(self._problem)
+        await self._list_addresses()
+
+    async def _list_addresses(self) -> None:
+        self._addresses = await self._desk.client.call(commands.list_server_addresses)
+        self._show()
 
     # Display ------------------------------------------------------------------------------------
 
@@ -133,7 +140,10 @@ class ServerScreen(Dialog[None]):
             (f"{self.status.get('base_url')}\n", "bold $accent"),
             ("Token    ", "$text-muted"),
             *self._token_line(),
+            *self._other_addresses(),
         ]
+        if self.status.get("warning"):
+            parts += ["\n\n", (str(self.status["warning"]), "$warning")]
         if self.status.get("localhost_only", True):
             port = self.status.get("port")
             parts += [
@@ -147,6 +157,14 @@ class ServerScreen(Dialog[None]):
             parts.append("\nAnyone with the address and the token has full access.")
         return parts
 
+    def _other_addresses(self) -> list[Part]:
+        others = [each for each in self._addresses if each.url != self.status.get("base_url")]
+        return [
+            part
+            for each in others
+            for part in (("\nAlso     ", "$text-muted"), f"{each.url}  ({each.label})")
+        ]
+
     def _token_line(self) -> list[Part]:
         if not self._requires_token:
             return [("not required", "$warning")]
@@ -159,6 +177,11 @@ class ServerScreen(Dialog[None]):
         return bool(self.status.get("token_required", True))
 
     @property
+    def _is_encrypted(self) -> bool:
+        preferences = self._desk.state.preferences
+        return bool(preferences.http_server_certificate and preferences.http_server_key)
+
+    @property
     def _starts_with_spinney(self) -> bool:
         return self._desk.state.preferences.http_server_auto_start
 
@@ -168,7 +191,10 @@ class ServerScreen(Dialog[None]):
 
     @property
     def _reach(self) -> str:
-        return "this machine only" if self.status.get("localhost_only", True) else "this network"
+        if self.status.get("localhost_only", True):
+            return "this machine only"
+        host = self.status.get("host", "0.0.0.0")
+        return "this network" if host == "0.0.0.0" else f"{host} only"
 
     # Actions ------------------------------------------------------------------------------------
 
@@ -203,7 +229,7 @@ class ServerScreen(Dialog[None]):
         local = bool(self.status.get("localhost_only", True))
         sentence = (
             "Anyone on this network will be able to reach the server; only the token keeps them "
-            "out. Traffic is not encrypted."
+            f"out. {'' if self._is_encrypted else 'Traffic is not encrypted.'}".rstrip()
         )
         if local and not await self.app.push_screen_wait(
             Confirm("Allow network access", sentence, "allow")
@@ -315,12 +341,22 @@ class ServerScreen(Dialog[None]):
             return
         from tui.screens.server_qr import QrScreen
 
-        self.app.push_screen(QrScreen(self.link))
+        urls = [each.url for each in self._addresses if each.kind != "machine"]
+        base_url = str(self.status.get("base_url"))
+        codes = {
+            f"{url}, with the token. Keep it private.": self._sign_in_link(url)
+            for url in (*urls, base_url)
+        }
+        self.app.push_screen(QrScreen(codes))
 
     @property
     def link(self) -> str:
-        """The address that opens the page signed in; the fragment keeps the token out of logs."""
-        base = str(self.status.get("base_url", "")).rstrip("/")
+        """The address that opens the page signed in."""
+        return self._sign_in_link(str(self.status.get("base_url", "")))
+
+    def _sign_in_link(self, url: str) -> str:
+        """`url` with the token, which the fragment keeps out of logs."""
+        base = url.rstrip("/")
         return (
             f"{base}/#token={self._token}" if self._token and self._requires_token else f"{base}/"
         )

@@ -155,7 +155,7 @@ class GuestLinkScreen(Dialog[None]):
 
     def action_qr_code(self) -> None:
         """Show the link as a QR code."""
-        self.app.push_screen(QrScreen(self.url, "The code is the guest link."))
+        self.app.push_screen(QrScreen({"The code is the guest link.": self.url}))
 
 
 def _next(values: Sequence[T], present: T) -> T:

@@ -182,6 +182,8 @@ class SpinneyApp(TerminalApp):
             return
         try:
             if self.is_running:  # else closed meanwhile: the screen has no widgets any more
+                if self.foreground is not None:
+                    self.foreground.report_running()
                 await self._follow_client(client, connection)
         finally:
             await client.close()
@@ -300,6 +302,11 @@ class SpinneyApp(TerminalApp):
         if chosen is not None:
             self.ending = chosen
             self.exit()
+
+    def restart(self) -> None:
+        """Close the screen, and start it again in the installed version."""
+        self.ending = "restart"
+        self.exit()
 
     def leave_running(self) -> None:
         """Close the screen and keep the agents running."""

@@ -21,6 +21,7 @@ from tui.shell.event_reports import EventReports
 from tui.shell.focus_report import FocusReport
 from tui.shell.notifier import Notifier
 from tui.shell.outbox import Outbox
+from tui.shell.program_notices import ProgramNotices
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
 from tui.store.dialog_drafts import DialogDrafts
@@ -55,6 +56,7 @@ class Connection:
         self.notifier = Notifier(screen)
         self.focus = FocusReport(screen, self.runner.start)
         screen.mirror.followers += [self.notifier.follow, self.focus.follow]
+        screen.mirror.followers.append(ProgramNotices(screen).follow)
         screen.chat.completion.search = self.outbox.find_files
         screen.chat.completion.load_commands = self.outbox.agent_commands
         screen.chat.completion.load_values = self._list_values

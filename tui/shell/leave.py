@@ -9,8 +9,8 @@ from textual.widgets import Static
 from tui.screens.dialog import Dialog
 from tui.widgets.dialog_button import DialogButton, button_row
 
-Ending = Literal["quit", "leave"]
-"""Whether Spinney ends with its screen, or keeps running without one."""
+Ending = Literal["quit", "leave", "restart"]
+"""Whether Spinney ends with its screen, keeps running without one, or only the screen restarts."""
 
 
 class Leave(Dialog[Ending]):

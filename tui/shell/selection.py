@@ -77,6 +77,8 @@ class Selection(Screen[None]):
         """The HTTP server's address while it runs."""
         self.place: Place | None = None
         """The open place, or the one selected last."""
+        self.seen_release = ""
+        """The newest published version that was reported."""
         self.recent_sessions: list[str] = []
         """The ids of sessions, the one opened last first."""
         self.task_choices: dict[str, TaskChoices] = {}

@@ -58,6 +58,7 @@ class Startup:
         self._screen.tree_width = self.last.tree_width
         self._screen.side_wanted = self.last.side_wanted
         self._screen.task_choices = dict(self.last.task_choices)
+        self._screen.seen_release = self.last.seen_release
         return tree
 
     def hold_key(self, event: events.Key) -> None:
@@ -203,6 +204,7 @@ class Startup:
             screen.side_wanted,
             dict(screen.task_choices),
             self._position,
+            screen.seen_release,
         )
         return self.last
 

@@ -55,6 +55,8 @@ class Snapshot:
     """What was chosen for the last new task of each project, by its id."""
     position: tuple[str, int] | None = None
     """The message at which the open session was scrolled, and its rows above; else at its end."""
+    seen_release: str = ""
+    """The newest published version that was reported."""
 
 
 def snapshot_path(data: Path, server: str) -> Path:
@@ -87,6 +89,7 @@ def read(path: Path) -> Snapshot:
             next((each for each in SIDE_CONTENTS if each == stored.get("side_wanted")), None),
             {str(key): _choices(*given) for key, *given in stored.get("task_choices", ())},
             _position(stored.get("position")),
+            str(stored.get("seen_release", ""))[:100],
         )
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return Snapshot()
@@ -115,6 +118,7 @@ def write(path: Path, snapshot: Snapshot) -> None:
             for key, given in list(snapshot.task_choices.items())[-MAX_FOLDS:]
         ],
         "position": snapshot.position,
+        "seen_release": snapshot.seen_release,
     }
     data = json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
     if len(data) <= MAX_BYTES:

@@ -40,6 +40,7 @@ OPENING: Final = frozenset(
         "diff_log", "diff_stash", "diff_continue", "log", "stash", "log_amend", "log_fixup",
         "log_push", "log_message", "delete_session",
         "remove_worktree", "delete_worktree", "clear_pull_request", "stop_spinney",
+        "restart_spinney",
         "show_raw_log", "open_work", "pr_show", "pr_merge", "pr_update", "pr_edit", "pr_reviewers",
         "pr_reply", "pr_resolve", "pr_automatic", "land", "show_landing", "show_train",
         "show_sweep", "landing_next", "landing_land", "landing_send", "landing_train",

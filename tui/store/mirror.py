@@ -57,6 +57,7 @@ class Change:
             or self.sessions
             or self.queued
             or self.preferences
+            or self.state.program is not self.before.program
         )
 
     def events_of(self, session_id: str) -> list[e.Event]:

@@ -16,6 +16,9 @@ from contextlib import suppress
 from types import FrameType
 
 _DETACH, _FAILED, _STOP, _CONTINUE = b"l", b"f", b"s", b"g"
+_RESTARTING, _RUNNING = b"r", b"u"
+_INHERITED = "SPINNEY_FOREGROUND"
+"""Environment variable with the descriptor of the channel, for a process that replaces itself."""
 _RELEASE_TIMEOUT = 30
 """Seconds that Spinney has to exit or detach after its terminal hung up."""
 _RESET_TERMINAL = (
@@ -55,6 +58,23 @@ class ForegroundProcess:
             self._channel.send(_FAILED if failed else _DETACH)
         self._channel.close()
 
+    def prepare_restart(self) -> dict[str, str]:
+        """Keep the channel for the program that replaces this process.
+
+        Returns the environment variables that it needs; none after `detach`.
+        """
+        if self._channel.fileno() < 0:
+            return {}
+        with suppress(OSError):
+            self._channel.send(_RESTARTING)
+        self._channel.set_inheritable(True)
+        return {_INHERITED: str(self._channel.fileno())}
+
+    def report_running(self) -> None:
+        """Report that this process, which may have replaced another version, has started."""
+        with suppress(OSError):
+            self._channel.send(_RUNNING)
+
     def suspend(self) -> None:
         """Suspend to the shell, until the job is resumed or `resume` is called."""
         self._continued.clear()
@@ -74,6 +94,11 @@ class ForegroundProcess:
 
 def run_supervised(work: Callable[[ForegroundProcess], int]) -> int:
     """Run `work` in a supervised child process; returns the exit code in either process."""
+    inherited = os.environ.pop(_INHERITED, "")
+    if inherited:
+        channel = socket.socket(fileno=int(inherited))
+        channel.set_inheritable(False)
+        return work(ForegroundProcess(channel))
     _wait_for_foreground()
     supervisor_end, worker_end = socket.socketpair()
     pid = os.fork()
@@ -92,6 +117,8 @@ class _Supervisor:
         self._pid = pid
         self._channel = channel
         self._is_hung_up = False
+        self._is_restarting = False
+        """Whether another version has not started yet."""
         self._modes = termios.tcgetattr(0)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGWINCH):
             signal.signal(number, self._forward)
@@ -104,9 +131,15 @@ class _Supervisor:
                 self._write_error(f"Spinney keeps running in the background (process {self._pid}).")
                 self._write_error("`spinney` attaches to it, `spinney stop` ends it.")
                 return int(message == _FAILED)
-            self._stop()
+            if message in (_RESTARTING, _RUNNING):
+                self._is_restarting = message == _RESTARTING
+            else:
+                self._stop()
         _, status = os.waitpid(self._pid, 0)
         code = os.waitstatus_to_exitcode(status)
+        if code and self._is_restarting:
+            self._write_error("The installed version of Spinney did not start. Your data is kept.")
+            self._write_error("Install the version before, then run: spinney")
         if code >= 0:
             return code
         with suppress(OSError, termios.error):

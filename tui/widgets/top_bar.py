@@ -40,13 +40,24 @@ class TopBar(Line):
             left.append(clickable(scripts_link, "screen.do('show_scripts')"))
         waiting, running = count_waiting_and_running(state)
         right: list[Content | str | tuple[str, str]] = []
-        if lost is not None:
+        if lost is not None and state.program.restart == "now":
+            right.append((" Spinney is restarting ", "$background on $accent"))
+        elif lost is not None:
             right.append((" connection lost, reconnecting ", "$background on $error"))
+        elif state.program.restart == "idle":
+            right.append(_restart_link("restarts when idle"))
+        elif state.program.installed_version is not None:
+            right.append(_restart_link("restart to update"))
         if waiting:
             verb = "needs" if waiting == 1 else "need"
-            right += [" " if right else "", (f"{waiting} {verb} you", "bold $warning")]
+            gap = " " if lost is not None else " · "
+            right += [gap if right else "", (f"{waiting} {verb} you", "bold $warning")]
         if running:
             right += [" · " if right else "", (f"{running} running", "$accent")]
         if server:
             right += [" · " if right else "", ("●", "$success"), (f" {server}", "$text-muted")]
         self.show(Content.assemble(*left), Content.assemble(*right))
+
+
+def _restart_link(text: str) -> Content:
+    return clickable(Content.styled(text, "$accent"), "screen.do('restart_spinney')")

@@ -8,6 +8,7 @@ import { initAppearance } from "./appearance.js";
 import { initGuest, openGuestLink, showGuestEnd } from "./guest.js";
 import { initKeys } from "./keys.js";
 import { saveToken } from "./net.js";
+import { initProgram } from "./program.js";
 import { initPwa } from "./pwa.js";
 import { initShell } from "./shell.js";
 import { initTree } from "./tree.js";
@@ -81,6 +82,7 @@ initKeys(app);
 initAppearance(app);
 initAnswers(app);
 initPwa(app);
+initProgram(app);
 app.onEvent((name, body) => {
   // Failures of a worktree's task are shown by whatever started it, or by the worktree's view.
   if (name === "task:completed" && !body.ok && !body.worktree_id) app.toast(body.detail, { bad: true });

@@ -77,6 +77,8 @@ export class Connection {
   /** @type {(() => void)[]} */ #waiting = [];
   #lastReceived = 0;
   /** @type {number | undefined} */ #probeTimer;
+  /** Why the server ended this page's access, as a sentence. */
+  #revoked = "";
   /** @type {string | null} */ #shownSession = null;
   /** @type {string[]} */ #watchedSessions = [];
 
@@ -205,12 +207,15 @@ export class Connection {
     const response = await fetch("/api/init", { headers, cache: "no-store", signal: AbortSignal.timeout(CONNECT_TIMEOUT) });
     if (response.status === 401 || response.status === 403) {
       const body = isGuestToken() ? await response.json() : null;
-      throw new Unauthorized(body?.error ?? (token ? "Wrong token. Copy it again from the terminal (Server)." : ""));
+      const source = "Copy it from the terminal (Server) or from 'spinney url'.";
+      const changed = this.#revoked && `${this.#revoked} Enter the new one. ${source}`;
+      throw new Unauthorized(body?.error ?? (changed || (token ? `Wrong token. ${source}` : "")));
     }
     if (!response.ok) throw new Error(`Spinney responded with status ${response.status}.`);
     const snapshot = await response.json();
     this.#seq = snapshot.seq;
     this.#runId = snapshot.run;
+    this.#revoked = "";
     this.#handlers.onSnapshot(snapshot);
   }
 
@@ -223,7 +228,11 @@ export class Connection {
     const socket = new WebSocket(`${scheme}://${location.host}/ws?${query}`, protocols);
     this.#socket = socket;
     socket.onmessage = (message) => this.#handleFrame(JSON.parse(message.data));
-    socket.onclose = ({ code }) => (code === ACCESS_ENDED ? this.#reload() : this.#handleClose());
+    socket.onclose = ({ code, reason }) => {
+      if (code !== ACCESS_ENDED) return this.#handleClose();
+      this.#revoked = reason;
+      return this.#reload();
+    };
     setTimeout(() => socket === this.#socket && socket.readyState === WebSocket.CONNECTING && this.#abandon(), CONNECT_TIMEOUT);
   }
 

@@ -38,6 +38,7 @@ export class State {
   /** @type {Map<string, import("./activity.js").Activity>} by session id */ activities = new Map();
   /** @type {Record<string, any>} */ preferences = {};
   /** @type {Map<string, Resource>} */ notices = new Map();
+  /** The running program: its version, another installed one, a restart. @type {Record<string, any>} */ program = {};
   isLoaded = false;
   /** Ordered children by parent id, cached until the next event. @type {Map<string | null, Resource[]> | null} */ #children = null;
 
@@ -49,6 +50,7 @@ export class State {
     this.queued = new Map(Object.entries(snapshot.queuedBySession));
     this.preferences = snapshot.preferences;
     this.notices = byId(snapshot.notices ?? []);
+    this.program = snapshot.program ?? {};
     this.#children = null;
     this.isLoaded = true;
   }
@@ -144,6 +146,7 @@ export class State {
       else this.notices.delete(body.notice_id);
       change.tree = true;
     }
+    else if (name === "program:updated") this.program = body.program;
     else if (name === "preferences:updated") {
       Object.assign(this.preferences, body.changes);
       change.preferences = true;

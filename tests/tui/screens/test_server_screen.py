@@ -7,6 +7,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from model.api.server import ServerAddress
+from model.base.qr import half_blocks, qr_rows
 from model.domain import events as e
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -14,7 +16,7 @@ from tests.tui.reading import dialog_text, notifications
 from tests.tui.waiting import until
 from tui.screens.dialog import AskText, Confirm
 from tui.screens.server import ServerScreen
-from tui.screens.server_qr import QrScreen, half_blocks, modules
+from tui.screens.server_qr import QrScreen
 from tui.shell.app import SpinneyApp
 from tui.widgets.top_bar import TopBar
 
@@ -34,6 +36,7 @@ class FakeServer:
         client.answers |= {
             "get_http_server_status": lambda given: self.status,
             "get_http_server_token": lambda given: TOKEN,
+            "list_server_addresses": lambda given: self.addresses,
             "start_http_server": lambda given: self.run(True),
             "stop_http_server": lambda given: self.run(False),
             "update_preferences": lambda given: self.change(given["changes"]),
@@ -49,6 +52,14 @@ class FakeServer:
             "localhost_only": self.local,
             "token_required": self.required,
         }
+
+    @property
+    def addresses(self) -> list[ServerAddress]:
+        vpn, network = f"http://100.64.0.7:{self.port}", str(self.status["base_url"])
+        return [
+            ServerAddress(url=vpn, kind="vpn", label="Tailscale, tailscale0"),
+            ServerAddress(url=network, kind="network", label="network, eth0"),
+        ][0 if self.running and not self.local else 2 :]
 
     def run(self, running: bool) -> dict[str, Any]:
         self.running = running
@@ -313,10 +324,14 @@ async def test_the_qr_code_fits_and_is_dark_on_light_in_both_themes(
     async with start(client, size=size) as (app, pilot):
         await until(pilot, lambda: app.theme == f"spinney-{theme}")
         await open_server_screen(app, pilot)
+        await until(pilot, lambda: "(Tailscale, tailscale0)" in server_state_text(app))
         await pilot.press("q")
         await until(pilot, lambda: isinstance(app.screen, QrScreen))
         code = app.screen.query_one("#code", Static)
-        dark = modules(f"http://192.168.1.10:3456/#token={TOKEN}")
+        about = app.screen.query_one("#about", Static)
+        await until(pilot, lambda: "http://100.64.0.7:3456, with the token" in str(about.render()))
+        await pilot.press("n")
+        dark = qr_rows(f"http://192.168.1.10:3456/#token={TOKEN}")
         quiet = 3 if size == (80, 24) else 4
         await until(pilot, lambda: str(code.render()) == "\n".join(half_blocks(dark, quiet)))
         assert code.region in app.screen.query_one(".dialog").content_region
@@ -337,22 +352,3 @@ async def test_a_qr_code_that_does_not_fit_says_so(start: Start) -> None:
         await until(pilot, lambda: "the terminal is 60×15" in str(code.render()))
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: "█" in str(code.render()))
-
-
-def test_half_blocks_hold_two_rows_of_modules_each() -> None:
-    dark = [[True, False, True], [True, True, False], [False, True, False]]
-    assert half_blocks(dark, 0) == ["█▄▀", " ▀ "]
-    assert half_blocks([[True]], 1) == [" ▄ ", "   "]
-
-
-def test_the_qr_code_of_an_address_has_33_modules_and_finder_patterns() -> None:
-    import segno
-
-    address = "http://192.168.1.10:3456/#token=" + TOKEN
-    rows = modules(address)
-    code = segno.make_qr(address, error="l", boost_error=False)
-    assert code.version == 4
-    assert len(rows) == len(rows[0]) == 33
-    # The three finder patterns.
-    finder = [True] * 7
-    assert rows[0][:7] == rows[0][-7:] == rows[-1][:7] == finder

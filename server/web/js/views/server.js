@@ -7,11 +7,13 @@ import { icon } from "../icons.js";
 import { copyText } from "../session/blocks.js";
 import { hashFor } from "../router.js";
 import { qrElement } from "./qr_code.js";
+import { programSection } from "./server_program.js";
 
 /** @type {import("../app.js").MakeView} */
 export function serverView(app) {
   const serverSection = make("section.card");
   const deviceSection = make("section.card");
+  const programCard = make("section.card");
   const agentsSection = make("section.card");
   const guestsSection = make(
     "section.card",
@@ -19,7 +21,7 @@ export function serverView(app) {
     make("p", "Share a session or a project with others, without the token: choose Share from its menu."),
     make("div.choices", make("a.button", "Guests and what they did", { href: hashFor("guests") })),
   );
-  const element = make("div.page", serverSection, deviceSection, guestsSection, agentsSection);
+  const element = make("div.page", serverSection, deviceSection, guestsSection, programCard, agentsSection);
 
   const load = async () => {
     const status = await app.run("get_http_server_status");
@@ -30,12 +32,14 @@ export function serverView(app) {
     serverSection.replaceChildren(
       make("h2", "This page"),
       make("p", make("code", status.base_url)),
+      ...(status.warning ? [make("p.bad", status.warning)] : []),
       make("p.hint", [status.token_required ? "A token is required." : "No token is required.", `${status.clients ?? 1} connected.`].join(" ")),
       make("label.check", network, "Other devices can connect"),
       make("p", "Port ", make("b", String(status.port)), ", access and start: ", make("a", "Preferences", { href: hashFor("preferences", "", { q: "server" }) })),
       make("div.choices", copy, button([icon("sign-out"), "Sign out here"], signOut), button([icon("key"), "New token"], renewToken, ".danger"), button([icon("stop"), "Stop the server"], stopServer, ".danger")),
     );
     await showDevices(status.localhost_only);
+    showProgram();
     const backends = await app.run("list_backends");
     if (backends) agentsSection.replaceChildren(make("h2", "Agents"), ...backends.map(agentElement));
   };
@@ -46,13 +50,18 @@ export function serverView(app) {
       deviceSection.append(make("p.hint", "Only this machine can connect. Allow other devices above, or use an SSH tunnel; see ", make("a", "Help", { href: hashFor("help") }), "."));
       return;
     }
+    /** @type {{ url: string, kind: string, label: string }[]} */
+    const addresses = (await app.run("list_server_addresses")) ?? [];
+    const reachable = addresses.filter(({ kind }) => kind !== "machine");
     deviceSection.append(
-      make("p", "The code opens this page signed in. It contains the token: show it only to your own camera."),
-      make("div.choices", button([icon("qr"), "Show the code"], async () => {
-        const code = await app.run("get_connection_qr");
-        if (code) deviceSection.replaceChildren(make("h2", "Open on another device"), qrElement(code.rows, "QR code of the address, with the token"), make("div.choices", button("Hide the code", () => showDevices(false))));
-      })),
+      make("p", "A code opens this page signed in. It contains the token: show it only to your own camera."),
+      ...reachable.map((address) => make("div.address", make("p", make("code", address.url), " ", make("span.hint", address.label)), button([icon("qr"), "Show the code"], () => showCode(address.url)))),
     );
+  };
+  /** @param {string} url */
+  const showCode = async (url) => {
+    const code = await app.run("get_connection_qr", { url });
+    if (code) deviceSection.replaceChildren(make("h2", "Open on another device"), make("p", make("code", url)), qrElement(code.rows, "QR code of the address, with the token"), make("div.choices", button("Hide the code", () => showDevices(false))));
   };
   /** @param {boolean} isAllowed */
   const changeNetwork = async (isAllowed) => {
@@ -74,8 +83,14 @@ export function serverView(app) {
     localStorage.removeItem("spinney-token");
     location.reload();
   };
+  const showProgram = () => programCard.replaceChildren(...programSection(app));
   load();
-  return { title: "Server", element, handleReload: load };
+  return {
+    title: "Server",
+    element,
+    handleReload: load,
+    handleEvent: (name) => name === "program:updated" && showProgram(),
+  };
 }
 
 /** @param {any} agent */

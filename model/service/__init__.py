@@ -1,0 +1,1 @@
+"""What keeps Spinney reachable: the service, addresses, certificates, its installation."""
