@@ -354,6 +354,11 @@ EFFECTS: Final[dict[str, Effect]] = {
         "model/runtime/test_page_address.py"
         "::test_the_address_is_that_of_notify_link_or_one_that_others_can_reach",
     ),
+    "check_for_updates": _of(
+        "model/background/release_checks.py",
+        "model/background/test_release_checks.py"
+        "::test_the_network_is_asked_once_a_day_and_only_with_the_preference_on",
+    ),
     "ai_language": _of(
         "model/runtime/launch.py model/writing/writer.py",
         "model/writing/test_writer.py::test_the_users_prompt_model_and_language_are_used",

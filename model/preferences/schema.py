@@ -421,6 +421,10 @@ class Preferences(BaseModel):
         "other devices can reach it.",
         form="a text with http:// or https:// in front, or empty")
 
+    check_for_updates: bool = _setting(
+        False, "Advanced", "Look for a newer Spinney once a day, at pypi.org",
+        more="Sends nothing but the request. Nothing is installed: the terminal and the page say "
+        "once how to update.")
     ai_language: str = _setting("", "Advanced", "Language of agents' responses; empty for any")
     allow_web_tools_in_plan_mode: bool = _setting(
         True, "Advanced", "Let agents search the web in plan mode")

@@ -74,6 +74,11 @@ class Restarter:
         if installed != self.status.installed_version:
             self._update(installed_version=installed)
 
+    def note_release(self, version: str | None) -> None:
+        """Publish that a newer version can be installed."""
+        if version != self.status.release:
+            self._update(release=version)
+
     async def restart(self, when: str | None) -> RestartAnswer:
         """Restart `now`, or when nothing runs any more (`idle`).
 

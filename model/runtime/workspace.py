@@ -21,6 +21,7 @@ from model.background.memory_release import return_freed_memory
 from model.background.poller import Poller
 from model.background.pull_request_loop import PullRequestLoops
 from model.background.recovery_pruning import RecoveryPruning
+from model.background.release_checks import repeat_release_checks
 from model.background.retention import Retention
 from model.base.cancellation import CancellableTasks
 from model.base.paths import Directories
@@ -57,6 +58,7 @@ from model.runtime.restarting import Restarter, describe_program
 from model.scripts.process import build_environment
 from model.scripts.runner import ScriptRunner
 from model.scripts.shell_commands import ShellCommands
+from model.service.releases import Fetch, ReleaseCheck, fetch
 from model.state import State
 from model.store.backups import DailyBackups
 from model.store.bus import EventBus
@@ -111,6 +113,8 @@ class Workspace:
         self.http_server: HttpServer | None = None
         self.request_shutdown: Callable[[], None] | None = None
         """Shuts down the whole program cleanly; set by the entry point."""
+        self.fetch: Fetch = fetch
+        """Fetches from the network; tests replace it."""
         self.restarted_from: str | None = None
         """The version that this one has replaced, set by the entry point."""
         self.cancellable_tasks = CancellableTasks()
@@ -208,6 +212,11 @@ class Workspace:
         self.restarter = Restarter(self.store)
         self._exit_stack.push_async_callback(self.restarter.close)
         self.run_in_background(self.restarter.run())
+        releases = ReleaseCheck(
+            self.directories.data / "releases.json", lambda address: self.fetch(address)
+        )
+        report = self.restarter.note_release
+        self.run_in_background(repeat_release_checks(self.store, releases, report))
         self.grants = Grants(self.store, self.directories.access)
         self._exit_stack.push_async_callback(self.grants.close)
         await self.grants.load()

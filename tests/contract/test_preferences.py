@@ -148,6 +148,8 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     # A file that cannot be used is reported by the server; see `test_tls`.
     "http_server_certificate": ("", ([""], [None, 1])),
     "http_server_key": ("", ([""], [None, 1])),
+    # A request to the network; see `test_release_checks`.
+    "check_for_updates": (False, ([False], BOOLEAN[1])),
     "ai_language": ("", (["German"], [None, 1])),
     "allow_web_tools_in_plan_mode": (True, BOOLEAN),
     "debug_mode_enabled": (False, BOOLEAN),
