@@ -3,7 +3,7 @@
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Final
 
@@ -12,8 +12,7 @@ from model.base.instance import find_running_instance
 from model.base.paths import Directories, resolve_directories
 from model.base.standard_streams import write_json, write_output
 from model.cli.choices import confirm
-from model.service.definition import KEPT_VARIABLES, ServiceDefinition
-from model.service.installation import find_program
+from model.service.definition import ServiceDefinition, define_service
 from model.service.supervisor import ServiceStatus, ServiceSupervisor, find_supervisor
 
 _NOT_HERE: Final = (
@@ -28,7 +27,7 @@ def service(options: Namespace) -> int:
     """Run what the command line asks for; returns the exit code, 3 if `status` finds it stopped."""
     paths = resolve_directories()
     supervisor = find_supervisor(os.environ)
-    definition = define_service(paths, os.environ)
+    definition = define_service(paths.data, os.environ)
     if options.print:
         write_output(supervisor.format(definition))
         return 0
@@ -45,12 +44,6 @@ def service(options: Namespace) -> int:
     else:
         write_output("".join(f"{line}\n" for line in describe(status)))
     return 0 if status.is_running else 3
-
-
-def define_service(paths: Directories, environ: Mapping[str, str]) -> ServiceDefinition:
-    """Return what would be installed from this shell."""
-    kept = {name: environ[name] for name in KEPT_VARIABLES if environ.get(name)}
-    return ServiceDefinition(tuple(find_program()), kept, paths.data / "service.log")
 
 
 def describe(status: ServiceStatus) -> Iterator[str]:

@@ -25,6 +25,7 @@ from model.git import run
 from model.git.hosts import list_hosting_remotes
 from model.landing.disk_usage import measure_directory
 from model.preferences.file import find_problems
+from model.runtime.doctor_reach import examine_reach
 from model.runtime.recovery_findings import check_recovery_points, read_project_paths
 from model.store.backups import list_backups, list_kept_copies
 from model.store.repair import find_damage
@@ -48,11 +49,13 @@ async def examine(
 ) -> list[Finding]:
     """Check programs and directories; takes a few seconds at most and contacts no provider."""
     rows = catalog.backend_rows(demo="demo" in backends)
-    machine, agents = await asyncio.gather(examine_machine(directories), probe_all(rows, backends))
+    machine, reach, agents = await asyncio.gather(
+        examine_machine(directories), examine_reach(directories), probe_all(rows, backends)
+    )
     findings = [_check_agent(row.name, row.label, probe) for row, probe in agents]
     if not any(probe.program for _, probe in agents):
         findings.append(Finding("agents", False, "none installed", "Install at least one of them."))
-    return [*findings, *_check_log_level(os.environ.get("SPINNEY_LOG", "")), *machine]
+    return [*findings, *_check_log_level(os.environ.get("SPINNEY_LOG", "")), *machine, *reach]
 
 
 async def examine_machine(directories: Directories) -> list[Finding]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
+from model.service.installation import find_program
 
 NAME: Final = "spinney"
 """Of the unit of systemd."""
@@ -95,6 +96,12 @@ class ServiceDefinition:
                 "StandardErrorPath": str(self.log),
             }
         )
+
+
+def define_service(data: Path, environ: Mapping[str, str]) -> ServiceDefinition:
+    """Return what would be installed from this shell; the log is in the data directory."""
+    kept = {name: environ[name] for name in KEPT_VARIABLES if environ.get(name)}
+    return ServiceDefinition(tuple(find_program()), kept, data / "service.log")
 
 
 def _quote(text: str) -> str:

@@ -1,14 +1,21 @@
 """Information about this installation that clients show."""
 
+import json
+import os
 import shutil
+import socket
+from pathlib import Path
 
 import pytest
 
 from model import __version__
+from model.base.instance import hold_lock
 from model.base.paths import Directories
 from model.commands.doctor import get_installation
 from model.runtime.doctor import examine_machine
+from model.runtime.doctor_reach import examine_reach
 from model.runtime.workspace import Workspace
+from tests.certificates import make_certificate
 from tests.model.git.conftest import repository  # noqa: F401 - a fixture
 from tests.model.git.git_project import add_git_project
 from tests.model.git.repository import Repository
@@ -73,3 +80,30 @@ async def test_invalid_preferences_are_reported_and_left_as_they_are(
         assert [finding.ok for finding in bad] == [False]
         assert message in bad[0].found and str(directories.preferences) in bad[0].remedy
         assert directories.preferences.read_text() == written
+
+
+async def test_the_running_spinney_its_port_and_its_certificate_are_checked(
+    directories: Directories, tmp_path: Path
+) -> None:
+    files = make_certificate(tmp_path / "tls", days=3)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        preferences = {
+            "http_server_port": port,
+            "http_server_certificate": str(files.certificate),
+            "http_server_key": str(files.key),
+        }
+        directories.preferences.write_text(json.dumps(preferences))
+        found = {each.name: each for each in await examine_reach(directories, {"PATH": ""})}
+    assert found["port"].found == f"{port} is in use by another program"
+    assert found["certificate"].ok is None and "Renew it" in found["certificate"].remedy
+    assert found["service"].ok is None
+    assert files.key is not None
+    files.key.write_text("nothing")
+    with hold_lock(directories.lock):
+        found = {each.name: each for each in await examine_reach(directories, {"PATH": ""})}
+    assert found["running"].found == f"process {os.getpid()}, version {__version__}"
+    assert "port" not in found
+    assert found["certificate"].ok is False
