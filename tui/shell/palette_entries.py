@@ -35,8 +35,8 @@ _OF_PROJECTS = ("show_landing", "show_train", "release_notes")
 
 
 _OF_SESSIONS = (
-    "choose_", "begin_afresh", "compact", "show_usage", "rename_session", "archive_session",
-    "delete_session", "continue_elsewhere",
+    "choose_", "begin_afresh", "compact", "set_budget_of_session", "rename_session",
+    "archive_session", "delete_session", "continue_elsewhere",
 )  # fmt: skip
 
 _SCOPES = ("everywhere", "message box", "projects")
