@@ -26,8 +26,8 @@ from model.store.schema import (
     REBUILD_SEARCH_INDEX,
     check_integrity,
     migrate,
-    rebuild_missing_sums,
     rebuild_search_index,
+    rebuild_sums,
 )
 from model.store.sqlite_errors import decode_errors_as_damage, disk_error, is_damage, is_full
 from model.store.usage_rows import Statement
@@ -225,7 +225,10 @@ def _check_and_migrate(path: Path, marker: CommitMarker) -> str | None:
             connection.execute("SELECT rowid FROM words LIMIT 1").fetchall()
         except sqlite3.DatabaseError:
             rebuild_search_index(connection)
-        rebuild_missing_sums(connection)
+        try:
+            connection.execute("SELECT turns FROM daily_usage LIMIT 1").fetchall()
+        except sqlite3.DatabaseError:
+            rebuild_sums(connection)
         written, expected = read_commit_count(connection), marker.read()
         (documents,) = connection.execute("SELECT count(*) FROM documents").fetchone()
     if written >= expected:

@@ -8,7 +8,7 @@ from typing import Final
 from model.domain import events as e
 from model.domain.resources import Block, Message, Resource
 from model.state import State, fold_message
-from model.store.usage_rows import Statement, usage_row
+from model.store.usage_rows import Statement, usage_rows
 
 INDEX_WORDS = (
     "INSERT OR REPLACE INTO words (rowid, text)"
@@ -135,7 +135,7 @@ def statements_for(event: e.Event, before: State, after: State) -> list[Statemen
         case e.TurnRecorded() | e.TurnUndone():
             return [document_row("turn", event.turn.id, event.turn)]
         case e.UsageRecorded():
-            return [usage_row(event.turn)]
+            return usage_rows(event.turn)
         case e.LimitsUpdated():
             return [document_row("account", event.account.id, event.account)]
         case _:

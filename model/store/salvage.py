@@ -13,7 +13,7 @@ from model.base.paths import PRIVATE_FILE, find_backup_path
 from model.base.plural import count
 from model.store.backups import Backup, list_backups
 from model.store.damaged_rows import read_block, read_message, to_text
-from model.store.schema import COLUMNS, migrate, rebuild_search_index
+from model.store.schema import COLUMNS, migrate, rebuild_search_index, rebuild_sums
 from model.store.sqlite_errors import decode_errors_as_damage, is_damage
 
 _KEYS: Final = {
@@ -75,6 +75,7 @@ def salvage_into(rebuilt: Path, path: Path) -> str:
                 target.execute(_ORPHANS)
             _repair_conversations(target)
             rebuild_search_index(target)
+            rebuild_sums(target)
             return _summarize(target, backup)
     except BaseException:
         _remove(rebuilt)

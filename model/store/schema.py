@@ -109,12 +109,9 @@ def rebuild_search_index(connection: sqlite3.Connection) -> None:
     _run(connection, REBUILD_SEARCH_INDEX)
 
 
-def rebuild_missing_sums(connection: sqlite3.Connection) -> None:
-    """Rebuild the sums of what turns used if they cannot be read; nothing is lost with them."""
-    try:
-        connection.execute("SELECT turns FROM daily_usage LIMIT 1").fetchall()
-    except sqlite3.DatabaseError:
-        _run(connection, REBUILD_DAILY_USAGE)
+def rebuild_sums(connection: sqlite3.Connection) -> None:
+    """Rebuild the sums of what turns used from the turns."""
+    _run(connection, REBUILD_DAILY_USAGE)
 
 
 def _run(connection: sqlite3.Connection, statements: Iterable[str]) -> None:

@@ -1,4 +1,8 @@
-"""The tables of what turns used: one row for each turn, and their sums by day."""
+"""The tables of what turns used: one row for each turn, and their sums by day.
+
+The sums are kept by statements beside the turn's and not by triggers: with the text of triggers the
+schema would not fit the first page, and a file that lost its end could not be read at all.
+"""
 
 from typing import Any, Final
 
@@ -19,20 +23,18 @@ KEYS: Final = (
 
 SUMS: Final = {
     "turns": "1",
-    "seconds": "max(0, NEW.ended_at - NEW.started_at)",
-    "input_tokens": "NEW.input_tokens",
-    "output_tokens": "NEW.output_tokens",
-    "cache_write_tokens": "NEW.cache_write_tokens",
-    "cache_read_tokens": "NEW.cache_read_tokens",
-    "cost_usd": "coalesce(NEW.cost_usd, 0)",
-    "estimated_turns": "NEW.cost_source = 'estimated'",
-    "unknown_turns": "NEW.cost_usd IS NULL",
-    "unknown_tokens": "CASE WHEN NEW.cost_usd IS NULL THEN NEW.input_tokens + NEW.output_tokens"
-    " + NEW.cache_write_tokens + NEW.cache_read_tokens ELSE 0 END",
+    "seconds": "max(0, ended_at - started_at)",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_write_tokens": "cache_write_tokens",
+    "cache_read_tokens": "cache_read_tokens",
+    "cost_usd": "coalesce(cost_usd, 0)",
+    "estimated_turns": "cost_source = 'estimated'",
+    "unknown_turns": "cost_usd IS NULL",
+    "unknown_tokens": "CASE WHEN cost_usd IS NULL THEN input_tokens + output_tokens"
+    " + cache_write_tokens + cache_read_tokens ELSE 0 END",
 }
-"""The columns of `daily_usage` with what a turn adds to them."""
-
-_SAME_KEYS: Final = " AND ".join(f"{key} = NEW.{key}" for key in KEYS)
+"""The columns of `daily_usage`, with what a row of `turn_usage` adds to them."""
 
 USAGE_TABLES: Final = (
     "CREATE TABLE IF NOT EXISTS turn_usage (id TEXT PRIMARY KEY, session_id TEXT NOT NULL,"
@@ -44,33 +46,18 @@ USAGE_TABLES: Final = (
     "CREATE INDEX IF NOT EXISTS turn_usage_by_session ON turn_usage (session_id, ended_at)",
     "CREATE INDEX IF NOT EXISTS turn_usage_pending ON turn_usage (ended_at)"
     " WHERE cost_source = 'pending'",
+    # A sum over all turns takes half a second for 100,000; over the sums of days it takes 10 ms.
     f"CREATE TABLE IF NOT EXISTS daily_usage ({', '.join(f'{key} TEXT NOT NULL' for key in KEYS)},"
     f" {', '.join(f'{name} NUMERIC NOT NULL' for name in SUMS)}, PRIMARY KEY ({', '.join(KEYS)}))"
     " WITHOUT ROWID",
-    # A sum over all turns takes half a second for 100,000; over the sums of days it takes 10 ms.
-    "CREATE TRIGGER IF NOT EXISTS usage_added AFTER INSERT ON turn_usage BEGIN"
-    f" INSERT INTO daily_usage ({', '.join([*KEYS, *SUMS])})"
-    f" VALUES ({', '.join([*(f'NEW.{key}' for key in KEYS), *SUMS.values()])})"
-    f" ON CONFLICT ({', '.join(KEYS)}) DO UPDATE SET"
-    f" {', '.join(f'{name} = {name} + excluded.{name}' for name in SUMS)}; END",
-    # Only the cost of a turn becomes known later.
-    "CREATE TRIGGER IF NOT EXISTS usage_priced AFTER UPDATE OF cost_usd, cost_source ON turn_usage"
-    " BEGIN UPDATE daily_usage SET "
-    + ", ".join(
-        f"{name} = {name} + ({SUMS[name]}) - ({SUMS[name].replace('NEW.', 'OLD.')})"
-        for name in ("cost_usd", "estimated_turns", "unknown_turns", "unknown_tokens")
-    )
-    + f" WHERE {_SAME_KEYS}; END",
 )
 """The statements that create the tables."""
 
 REBUILD_DAILY_USAGE: Final = (
-    "DROP TRIGGER IF EXISTS usage_added",
-    "DROP TRIGGER IF EXISTS usage_priced",
     "DROP TABLE IF EXISTS daily_usage",
     *USAGE_TABLES,
     f"INSERT INTO daily_usage ({', '.join([*KEYS, *SUMS])}) SELECT {', '.join(KEYS)},"
-    f" {', '.join(f'sum({each})' for each in SUMS.values())} FROM turn_usage AS NEW"
+    f" {', '.join(f'sum({each})' for each in SUMS.values())} FROM turn_usage"
     f" GROUP BY {', '.join(KEYS)}",
 )
 """Rebuilds the sums from the turns."""
@@ -82,8 +69,21 @@ _PUT_TURN: Final = (
 )
 
 
-def usage_row(turn: TurnUsage) -> Statement:
-    """Return the statement that saves what a turn used, or the cost of one that is saved."""
+def _add_to_sums(sign: str) -> str:
+    return (
+        f"INSERT INTO daily_usage ({', '.join([*KEYS, *SUMS])})"
+        f" SELECT {', '.join([*KEYS, *(f'{sign}({each})' for each in SUMS.values())])}"
+        f" FROM turn_usage WHERE id = ? ON CONFLICT ({', '.join(KEYS)}) DO UPDATE SET"
+        f" {', '.join(f'{name} = {name} + excluded.{name}' for name in SUMS)}"
+    )
+
+
+_TAKE_FROM_SUMS: Final = _add_to_sums("-")
+_ADD_TO_SUMS: Final = _add_to_sums("+")
+
+
+def usage_rows(turn: TurnUsage) -> list[Statement]:
+    """Return the statements that save what a turn used, or the cost of one that is saved."""
     usage = turn.usage
     values = (
         turn.id, turn.session_id, turn.worktree_id, turn.project_id, turn.purpose, turn.backend,
@@ -91,4 +91,5 @@ def usage_row(turn: TurnUsage) -> Statement:
         usage.output_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens,
         turn.cost_usd, turn.cost_source,
     )  # fmt: skip
-    return _PUT_TURN, values
+    # The first one changes nothing if the turn is new.
+    return [(_TAKE_FROM_SUMS, (turn.id,)), (_PUT_TURN, values), (_ADD_TO_SUMS, (turn.id,))]

@@ -22,7 +22,7 @@ from model.store.backups import (
 )
 from model.store.database import Database
 from model.store.repair import find_damage, repair_database, restore_backup
-from model.store.schema import migrate
+from model.store.schema import SCHEMA_VERSION, migrate
 from tests.bench.long_session import write_messages, write_sessions
 
 NOON = 1_800_000_000.0
@@ -306,7 +306,7 @@ async def test_an_older_program_leaves_a_newer_database_alone_and_says_what_to_d
     back_up(database, NOON)
     with sqlite3.connect(database) as newer:
         newer.execute("CREATE TABLE of_tomorrow (x)")
-        newer.execute("PRAGMA user_version=3")
+        newer.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}")
     newer.close()
     content = database.read_bytes()
     for attempt in (Database.open(database), asyncio.to_thread(repair_database, directories)):

@@ -21,7 +21,7 @@ from model.runtime.workspace import Workspace
 from model.store.backups import list_kept_copies
 from model.store.database import Database
 from model.store.usage_queries import UsageSelection, read_usage
-from model.store.usage_rows import usage_row
+from model.store.usage_rows import usage_rows
 from tests.bench.long_session import write_messages, write_sessions
 from tests.fakes import FakeBackend
 from tests.model.git.repository import Repository
@@ -51,7 +51,10 @@ async def read_all(database: Database) -> int:
         page = await database.messages(session.id, limit=200)
         found += len(page.messages)
         for message in page.messages:
-            assert await database.message(message.id) in (message, None)
+            alone = await database.message(message.id)
+            # A search in a damaged page may end elsewhere from another place.
+            is_damaged = any(b.type == "unreadable" for b in (alone or message).content)
+            assert alone in (message, None) or is_damaged
     await database.search("apples", None, 50)
     if saved.damage:
         assert "kept as" in await database.back_up_and_repair(saved)
@@ -194,7 +197,7 @@ async def test_what_turns_used_is_rescued_from_a_damaged_file_with_its_sums(
         usage=Usage(output_tokens=7), cost_usd=0.5, cost_source="reported",
     )  # fmt: skip
     database, _ = await Database.open(path)
-    await database.write([usage_row(turn)])
+    await database.write(usage_rows(turn))
     await database.close()
     damage(path, "DROP TABLE blocks")
     database, problem = await Database.open(path)

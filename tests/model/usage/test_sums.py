@@ -12,7 +12,7 @@ from model.domain.resources import Usage
 from model.domain.usage import CostSource, TurnUsage
 from model.store.database import Database
 from model.store.usage_queries import UsageKey, UsageSelection, read_usage
-from model.store.usage_rows import usage_row
+from model.store.usage_rows import usage_rows
 from model.usage.days import day_of
 
 NAMES = st.sampled_from(["", "a", "b"])
@@ -96,12 +96,12 @@ async def test_the_database_sums_as_python_does(
     path.unlink(missing_ok=True)
     database, _ = await Database.open(path)
     try:
-        await database.write([usage_row(turn) for turn in recorded])
+        await database.write([row for turn in recorded for row in usage_rows(turn)])
         for place, (cost, source) in priced:
             if place < len(recorded):
                 update = {"cost_usd": cost, "cost_source": source}
                 recorded[place] = recorded[place].model_copy(update=update)
-                await database.write([usage_row(recorded[place])])
+                await database.write(usage_rows(recorded[place]))
         found = await read_usage(database, UsageSelection(tuple(by)))
     finally:
         await database.close()
