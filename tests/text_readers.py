@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.domain.resources import Project
+from model.preferences.schema import Preferences
 from model.secrets.scanner import find_secrets
 from model.worktrees.file_search import _index_paths
 from tui.transcript.selection import text_span
@@ -98,6 +99,13 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/api/command.py: snake_case": call,
     "model/commands/secrets.py: _FINGERPRINT": fullmatch,
     "model/git/added_lines.py: _HUNK": match,
+    "model/preferences/apply.py: _check_ntfy_url": lambda check, text: check(
+        Preferences(notify_ntfy_url=f"https://{text}"), Preferences()
+    ),
+    "model/preferences/apply.py: _check_urls": lambda check, text: check(
+        Preferences(notify_urls=[text]), Preferences()
+    ),
+    "model/preferences/apply.py: _is_web_address": call,
     "model/secrets/assignments.py: _ASSIGNMENT": findall,
     "model/secrets/assignments.py: _HEXADECIMAL": fullmatch,
     "model/secrets/assignments.py: _IN_URL": findall,

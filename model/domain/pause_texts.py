@@ -1,16 +1,20 @@
 """What people read about a paused session, in every interface but the page."""
 
+from typing import TYPE_CHECKING
+
 from model.base.moments import format_moment
-from model.domain.resources import Pause
+
+if TYPE_CHECKING:
+    from model.domain.resources import Pause
 
 
-def describe_pause(pause: Pause, now: float) -> str:
+def describe_pause(pause: "Pause", now: float) -> str:
     """Return what happened and when the session continues, in two or three sentences."""
     reason = pause.text if pause.text.endswith((".", "!", "?")) else f"{pause.text}."
     return f"{reason} {describe_resumption(pause, now)}".strip()
 
 
-def describe_resumption(pause: Pause, now: float) -> str:
+def describe_resumption(pause: "Pause", now: float) -> str:
     """Return when the session continues, as a sentence."""
     if pause.until is None:
         ends = ""

@@ -365,7 +365,7 @@ MAIN_ACTIONS = (
     Action("send_queued", "", "Send the queued messages now"),
     Action(
         "send_now",
-        "alt+s,ctrl+enter",
+        "alt+s",
         "Send the message into the running turn",
         help="The agent reads it as soon as it can, instead of after the turn. With an empty box, "
         "the selected or next queued message.",
