@@ -1,7 +1,7 @@
 """Fixtures of the contract tests: `spinney serve`, real sockets, real git and the demo agent."""
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -21,7 +21,7 @@ from model.commands.dispatch import run
 from model.preferences.apply import apply_changes
 from model.runtime.workspace import Workspace
 from server.app import Server
-from tests.contract.project_client import ProjectClient
+from tests.contract.project_client import Call, ProjectClient
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
     make_repository,
     own_home,
@@ -35,8 +35,6 @@ from tests.ports import find_free_port
 from tests.program import Program, Serving
 from tests.server.conftest import TOKEN, Socket
 from tests.shared_program import SharedProgram, needs_own_program, share_program
-
-Call = Callable[..., Awaitable[Any]]
 
 SERVE_OPTIONS = ("--demo",)
 """With `--demo`, the agent that needs no account is the default."""

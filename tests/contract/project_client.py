@@ -1,21 +1,22 @@
 """A client that works in the worktrees of a project."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.model.git.repository import Repository
 from tests.server.conftest import Socket
 
-if TYPE_CHECKING:
-    from tests.contract.conftest import Call
+Call = Callable[..., Awaitable[Any]]
+"""Runs a command by its wire name and arguments."""
 
 
 @dataclass
 class ProjectClient:
     """Calls commands on a project with a bare `origin`, and runs git in its worktrees."""
 
-    call: "Call"
+    call: Call
     listener: Socket
     project_id: str
     repository: Repository
