@@ -422,7 +422,7 @@ class Preferences(BaseModel):
         form="a text with http:// or https:// in front, or empty")
 
     check_for_updates: bool = _setting(
-        False, "Advanced", "Look for a newer Spinney once a day, at pypi.org",
+        False, "Advanced", "Look for a newer Spinney once a day",
         more="Sends nothing but the request. Nothing is installed: the terminal and the page say "
         "once how to update.")
     ai_language: str = _setting("", "Advanced", "Language of agents' responses; empty for any")

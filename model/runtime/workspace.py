@@ -58,7 +58,7 @@ from model.runtime.restarting import Restarter, describe_program
 from model.scripts.process import build_environment
 from model.scripts.runner import ScriptRunner
 from model.scripts.shell_commands import ShellCommands
-from model.service.releases import Fetch, ReleaseCheck, fetch
+from model.service.releases import Ask, ReleaseCheck, ask_installer
 from model.state import State
 from model.store.backups import DailyBackups
 from model.store.bus import EventBus
@@ -113,7 +113,7 @@ class Workspace:
         self.http_server: HttpServer | None = None
         self.request_shutdown: Callable[[], None] | None = None
         """Shuts down the whole program cleanly; set by the entry point."""
-        self.fetch: Fetch = fetch
+        self.ask_for_release: Ask = ask_installer
         """Fetches from the network; tests replace it."""
         self.restarted_from: str | None = None
         """The version that this one has replaced, set by the entry point."""
@@ -213,7 +213,7 @@ class Workspace:
         self._exit_stack.push_async_callback(self.restarter.close)
         self.run_in_background(self.restarter.run())
         releases = ReleaseCheck(
-            self.directories.data / "releases.json", lambda address: self.fetch(address)
+            self.directories.data / "releases.json", lambda: self.ask_for_release()
         )
         report = self.restarter.note_release
         self.run_in_background(repeat_release_checks(self.store, releases, report))

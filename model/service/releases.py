@@ -1,31 +1,37 @@
-"""Looks for a newer published version, at most once a day and only if the user wants it."""
+"""Looks for a newer published version, at most once a day and only if the user wants it.
+
+The program that installed Spinney is asked, so that its own index, proxy and settings are used.
+"""
 
 import asyncio
 import json
+import os
+import sys
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
+from model.service.installation import Installation
 
-ADDRESS: Final = "https://pypi.org/pypi/spinney/json"
 INTERVAL: Final = 86_400.0
 """Seconds between two checks, also failed ones."""
-_MAX_SIZE: Final = 5_000_000
-_TIMEOUT: Final = 20.0
+_TIMEOUT: Final = 60.0
+_MAX_OUTPUT: Final = 1_000_000
 
-Fetch = Callable[[str], Awaitable[bytes]]
-"""Returns what is at an address. Raises `OSError` or `TimeoutError`."""
+Ask = Callable[[], Awaitable[str]]
+"""Returns the newest published version, empty if it is not known."""
 
 
 class ReleaseCheck:
     """Remembers in a file when it looked last, and what it found."""
 
-    def __init__(self, path: Path, fetch: Fetch, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path, ask: Ask, clock: Callable[[], float] = time.time) -> None:
         self._path = path
-        self._fetch = fetch
+        self._ask = ask
         self._clock = clock
 
     async def find_newer(self, version: str) -> str | None:
@@ -36,16 +42,9 @@ class ReleaseCheck:
         checked_at, known = await asyncio.to_thread(self._read)
         now = self._clock()
         if not checked_at <= now < checked_at + INTERVAL:  # also if the clock was turned back
-            known = await self._look_up() or known
+            known = await self._ask() or known
             await asyncio.to_thread(self._write, now, known)
         return known if is_newer(known, version) else None
-
-    async def _look_up(self) -> str:
-        try:
-            found = json.loads(await self._fetch(ADDRESS))
-            return str(found["info"]["version"])[:50]
-        except (OSError, TimeoutError, ValueError, LookupError, TypeError):
-            return ""  # Tomorrow again.
 
     def _read(self) -> tuple[float, str]:
         try:
@@ -62,24 +61,64 @@ class ReleaseCheck:
             pass  # The disk is full; more important writes report it.
 
 
-async def fetch(address: str) -> bytes:
-    """Fetch from the network. Raises `OSError` and `TimeoutError`."""
-    import aiohttp  # Large, and only used with the preference on.
+async def ask_installer() -> str:
+    """Ask the program that installed this Spinney; empty if it fails, or takes over a minute.
 
-    timeout = aiohttp.ClientTimeout(total=_TIMEOUT)
-    async with aiohttp.ClientSession(timeout=timeout, raise_for_status=True) as session:
-        try:
-            async with session.get(address) as response:
-                return await response.content.read(_MAX_SIZE)
-        except aiohttp.ClientError as error:
-            raise OSError(str(error)) from error
+    Nothing is asked about a checkout, which is of those who work on Spinney.
+    """
+    match Installation().kind:
+        case "git":
+            return ""
+        case "uv":
+            listed = ["pip", "list", "--outdated", "--format", "json", "--python", sys.executable]
+            printed = await _run("uv", *listed)
+        case _:
+            printed = await _run(sys.executable, "-m", "pip", "index", "versions", "spinney")
+    return read_answer(printed)
+
+
+def read_answer(printed: str) -> str:
+    """Return the newest version in what uv or pip printed; empty if there is none."""
+    with suppress(ValueError, TypeError, LookupError):
+        packages = {str(each["name"]): each for each in json.loads(printed)}
+        return str(packages["spinney"]["latest_version"])[:50]
+    name, _, version = printed.partition("\n")[0].partition(" ")
+    return version.strip("() ")[:50] if name == "spinney" else ""
+
+
+async def _run(*command: str) -> str:
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=environment,
+        )
+    except OSError:
+        return ""
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(_TIMEOUT):
+            printed = await process.stdout.read(_MAX_OUTPUT)
+            text = printed.decode("utf-8", "replace")
+            return text if await process.wait() == 0 else ""
+    except TimeoutError:
+        return ""
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
 
 
 def is_newer(version: str, than: str) -> bool:
     """Whether a version of numbers is newer; those of letters, before a release, are not."""
-    numbers = [part.split(".") for part in (version, than)]
-    if not all(part.isascii() and part.isdigit() for part in numbers[0]):
+    if not all(part.isascii() and part.isdigit() for part in version.split(".")):
         return False
-    digits = [["".join(c for c in part if c.isdigit()) or "0" for part in each] for each in numbers]
-    new, old = ([int(part) for part in each] for each in digits)
-    return new > old
+    return _numbers(version) > _numbers(than)
+
+
+def _numbers(version: str) -> list[int]:
+    parts = version.split(".")
+    return [int("".join(c for c in part if c.isdigit()) or "0") for part in parts]
