@@ -39,16 +39,19 @@ class Case:
 TERMINAL = "it opens a terminal; tests/test_outliving.py and tests/terminal do that"
 SERVES = "it serves until it is ended; this module's server and tests/test_command_line.py do that"
 
+SERVICE = "it changes the user's services; tests/test_service_command.py does that"
 VERBS = "it starts an agent; tests/test_verbs.py does that"
 
 CASES = {
     "spinney": Case(parse_only=TERMINAL),
     "spinney demo": Case(parse_only=TERMINAL),
     "spinney --plain": Case(parse_only=TERMINAL),
+    "spinney attach": Case(parse_only=TERMINAL),
     "spinney attach URL": Case("spinney attach http://127.0.0.1:1", parse_only=TERMINAL),
     "spinney attach http://devbox:3456": Case(parse_only=TERMINAL),
     "spinney serve": Case(parse_only=SERVES),
     "spinney serve --demo": Case(parse_only=SERVES),
+    "spinney serve --wait": Case(parse_only="tests/test_service_command.py does that"),
     "spinney serve --json": Case(parse_only=SERVES),
     "spinney doctor --repair": Case(parse_only="other tests damage what it repairs"),
     "spinney doctor --restore": Case(parse_only="other tests damage what it restores"),
@@ -112,6 +115,21 @@ CASES = {
     "spinney call add_project path=.": Case(prints='"alpha"'),
     "spinney call regenerate_http_token": Case(prints='"'),
     "spinney call get_raw_log sessionId=ID": Case(code=4),  # There is no such session.
+    "spinney call list_notice_channels": Case(prints='"terminal"'),
+    "spinney call restart_spinney when=idle": Case(parse_only="tests/test_restart.py does that"),
+    "spinney guests": Case(prints="No guest links."),
+    "spinney share --role approver --for 8h": Case(code=4),
+    "spinney share SESSION --role approver --for 8h --name Ann": Case(code=4),
+    "spinney notify": Case(prints="Nothing waits for you."),
+    "spinney notify --test": Case(prints="Page: "),
+    "spinney notify --test --channel ntfy": Case(code=1),
+    "spinney url": Case(prints="http://127.0.0.1:"),
+    "spinney qr": Case(code=1),  # No other machine can connect.
+    "spinney token rotate": Case(parse_only="other tests would use the old token"),
+    "spinney service": Case(parse_only=SERVICE),
+    "spinney service install": Case(parse_only=SERVICE),
+    "spinney service install --linger": Case(parse_only=SERVICE),
+    "spinney service uninstall": Case(parse_only=SERVICE),
     "spinney events": Case(),
     "spinney events --since 4711": Case(),
     "spinney events --session parser-rows --only message-completed,session-waiting": Case(

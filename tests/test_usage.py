@@ -66,7 +66,10 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
         (["serve", "--token", "tulip"], "--token: must be at least 16 letters, digits and - _ . ~"),
         (["serve", "--token", "two words and more"], "--token: must be at least 16"),
         (["serve", "--token", "tür" * 9], "--token: must be at least 16"),
-        (["serve", "--unsafe-no-token"], "requires --all-interfaces and --no-token"),
+        (
+            ["serve", "--unsafe-no-token"],
+            "--unsafe-no-token requires --no-token and --all-interfaces or --host",
+        ),
         (["serve", "--unsafe-no-token", "--all-interfaces"], "requires"),
         (["events", "--since", "x"], "'x' is not the number of an event"),
         (["completion", "tcsh"], "choose from"),
