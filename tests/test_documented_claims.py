@@ -95,6 +95,9 @@ OWN: Final = {
     "SPINNEY_OWNER": "the same, for the Spinney that started it",
     "SPINNEY_SESSION": "the same, for its session",
     "SPINNEY_OPENCODE_WORKTREES": "for the plugin in OpenCode's server",
+    "SPINNEY_FOREGROUND": "the process in front of the terminal, after a restart",
+    "SPINNEY_RESTARTED_FROM": "the version before a restart",
+    "SPINNEY_RESTARTED_WITHOUT_SCREEN": "whether a restarted Spinney had released its terminal",
     "SPINNEY_PORT": "for scripts and agents: docs/scripts.md",
 }
 """Variables that Spinney sets itself."""

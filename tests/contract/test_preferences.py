@@ -125,7 +125,7 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
     ),
     "notify_reminder_minutes": (10, between(0, 1440)),
     "notify_details": ("title", (["title", "summary"], ["all"])),
-    "notify_command": ([], ([["/bin/notify", "a b"], []], ["notify", [1], [" "], ["a\0b"]])),
+    "notify_command": ([], ([["/bin/notify", "a b"], []], ["notify", [1], [" "]])),
     "notify_link": (
         "",
         (["https://spinney.example", "http://100.64.0.2:3456", ""], ["spinney", "ftp://x", 1]),
