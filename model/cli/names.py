@@ -1,7 +1,7 @@
 """Names for shell completion, one a line: of sessions, worktrees or projects.
 
-A shell waits for this when tab is pressed: it ends within a second, and prints nothing without a
-running Spinney.
+A shell waits for this when tab is pressed: it ends within three seconds, and prints nothing without
+a running Spinney.
 """
 
 import os
@@ -15,7 +15,7 @@ from model.base.text import clean_line
 from model.cli.lookup import SHORT_ID, Json, list_projects, list_sessions, list_worktrees
 from model.cli.quick_call import Connection, connect_here
 
-_SECONDS: Final = 1.0
+_SECONDS: Final = 3.0
 _MAX_NAMES: Final = 1000
 
 
