@@ -12,7 +12,9 @@ def test_notices_are_listed_and_channels_tested(tmp_path: Path) -> None:
         assert program.run("notify").stdout == "Nothing waits for you.\n"
         assert program.run("notify", "--json").stdout == "[]\n"
         tested = program.run("notify", "--test")
-        assert tested.stdout == "Terminal: shown.\nPage: shown.\n"
+        assert (
+            tested.stdout == "Terminal: shown where one is open.\nPage: shown where one is open.\n"
+        )
         failed = program.run("notify", "--test", "--channel", "ntfy", "--json")
         assert failed.returncode == 1
         [result] = json.loads(failed.stdout)

@@ -158,7 +158,9 @@ class Notices:
             )
         if channel is None:
             self.dispatcher.show(status.name, message)
-            return ChannelTest(channel=status.name, ok=True, detail=f"{status.label}: shown.")
+            return ChannelTest(
+                channel=status.name, ok=True, detail=f"{status.label}: shown where one is open."
+            )
         try:
             async with asyncio.timeout(_TEST_TIMEOUT):
                 where = await channel.send(message, self._store.state.preferences)

@@ -41,7 +41,7 @@ async def test_the_matrix_saves_each_box_and_the_channels_can_be_tested(
     await expect(page.get_by_role("checkbox", name="Plan by Page")).not_to_be_checked()
     await page.get_by_role("button", name="Send a test notice").click()
     await expect(page.get_by_text("Command failed: '/no/such/program'")).to_be_visible()
-    await expect(page.get_by_text("Page: shown.")).to_be_visible()
+    await expect(page.get_by_text("Page: shown where one is open.")).to_be_visible()
 
 
 async def test_nothing_is_sent_about_the_session_that_the_page_shows(
