@@ -70,7 +70,7 @@ def make_pause(
 
 def join_account_pause(state: State, session: Session, now: float) -> Pause | None:
     """Return the pause of a session whose account has reached its limit in another session."""
-    pause = find_account_pause(state, account_of(state, session))
+    pause = find_account_pause(state, account_of(state, session), now)
     if pause is None:
         return None
     joined = {"since": now, "attempts": 0, "goes_on": "queue", "message_id": None}
@@ -144,7 +144,7 @@ def move_pause(session: Session, changed: Session, state: State, now: float) -> 
     if pause is None or pause.kind == "budget":
         return pause
     account = account_of(state, changed)
-    limit = find_account_pause(state, account)
+    limit = find_account_pause(state, account, now)
     goes_on = "message" if pause.goes_on == "turn" and pause.message_id else pause.goes_on
     moved = {"account": account, "goes_on": goes_on, "attempts": 0}
     if limit is None:

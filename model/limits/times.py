@@ -34,11 +34,10 @@ def resolve_time(
 
 def _find_reset(state: State, session: Session, windows_of: WindowsOf) -> float:
     """Return when the limit ends that is reached, or else the one that resets next."""
-    account = account_of(state, session)
-    pause = session.pause or find_account_pause(state, account)
+    account, now = account_of(state, session), time.time()
+    pause = session.pause or find_account_pause(state, account, now)
     moment = (pause.resets_at or pause.until) if pause is not None else None
     if moment is None:
-        now = time.time()
         resets = [each.resets_at for each in windows_of(account) if each.resets_at is not None]
         moment = min((each for each in resets if each > now), default=None)
     if moment is None:

@@ -10,7 +10,7 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.rewinding import ConversationPoint
-from model.domain.events import PreferencesUpdated, SessionArchived
+from model.domain.events import PreferencesUpdated, SessionArchived, SessionUpdated
 from model.domain.resources import Usage
 from model.limits.pauses import CONTINUE_PROMPT
 from tests.model.chat.harness import DONE, Harness
@@ -107,6 +107,26 @@ async def test_a_queue_does_not_run_into_the_limit_of_another_session(harness: H
     runner.say(base.TextDelta("a", "done"), DONE)
     await harness.wait_until(lambda: harness.status("same") == "paused")
     assert [m.text for m in harness.store.state.queued["same"]] == ["queued"]
+
+
+async def test_after_the_reset_no_session_waits_for_another_that_has_not_gone_on_yet(
+    harness: Harness,
+) -> None:
+    await harness.add_session("same")
+    await pause_session(harness)
+    await harness.chats.send("same", "first")
+    await harness.chats.send("same", "second")
+    for session in ("s", "same"):
+        pause = harness.store.state.sessions[session].pause
+        assert pause is not None
+        over = pause.model_copy(update={"until": time.time() - 1, "resets_at": time.time() - 1})
+        updates = {"pause": over.model_dump(mode="json")}
+        harness.store.record(SessionUpdated(session_id=session, updates=updates))
+    puppet = await harness.backend.receiver_of(harness.chats.resume("same"))
+    assert await puppet.wait_for_call("send") == ("send", "first")
+    puppet.say(base.TextDelta("a", "done"), DONE)
+    assert await puppet.wait_for_call("send") == ("send", "second")
+    assert (harness.status("same"), harness.status("s")) == ("running", "paused")
 
 
 @pytest.mark.parametrize("limit", ["overloaded", "network"])
