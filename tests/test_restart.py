@@ -1,16 +1,15 @@
 """Spinney replaces itself by another installed version: as a server, and on its terminal."""
 
 import asyncio
-import shutil
-import sys
 from pathlib import Path
 
 import aiohttp
 import psutil
 import pytest
 
+from tests.installed_copy import install, make_installed_copy
 from tests.patience import PATIENCE
-from tests.program import ROOT, Program, Serving
+from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 NEW = "9.9.9"
@@ -19,21 +18,7 @@ NEW = "9.9.9"
 @pytest.fixture
 def copied(tmp_path: Path) -> Program:
     """A Spinney whose files can be replaced."""
-    installed = tmp_path / "installed"
-    for name in ("model", "server", "tui", "themes"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, installed / name, ignore=ignored)
-    shutil.copy(ROOT / "spinney.py", installed)
-    return Program(tmp_path / "place", (sys.executable, str(installed / "spinney.py")))
-
-
-def install(program: Program, version: str, *, problem: str = "") -> None:
-    """Replace the installed files by another version, which has a problem."""
-    root = Path(program.command[-1]).parent
-    text = (ROOT / "model" / "__init__.py").read_text()
-    old = text.partition('__version__ = "')[2].partition('"')[0]
-    (root / "model" / "__init__.py").write_text(text.replace(f'"{old}"', f'"{version}"'))
-    (root / "server" / "app.py").write_text(problem + (ROOT / "server" / "app.py").read_text())
+    return make_installed_copy(tmp_path / "installed", tmp_path / "place")
 
 
 async def connect(http: aiohttp.ClientSession, served: Serving) -> Socket:
