@@ -42,6 +42,7 @@ LONGER = (
     "test_doctor_and_faults.py",
     "test_documented_commands.py",
     "test_media.py",
+    "test_night_away.py",
     "test_outliving.py",
     "test_packaging.py",
     "tui/composer/test_agent_commands.py",
