@@ -1,4 +1,4 @@
-"""Test harness for the page: a server, a browser and a second client."""
+"""Test harness for the page: a server, a browser, a second client and a guest."""
 
 import re
 import shutil
@@ -19,6 +19,7 @@ from playwright.sync_api import (
 )
 
 from tests.journeys.client import Client, create_repositories, program_command
+from tests.journeys.guest import Guest
 from tests.journeys.harness import Harness
 from tests.journeys.ledger import MARK, Conversation, Ledger, strings
 from tests.journeys.page_proxy import PageProxy
@@ -67,6 +68,8 @@ class PageHarness(Harness):
         self.client = Client(self.serving.base_url, self.serving.token)
         self._exit_stack.callback(self.client.close)
         self.second.create_sessions(self.client, paths)
+        self.guest = Guest(self.client, self.serving.base_url)
+        self._exit_stack.callback(self.guest.client.close)
         self.proxy = PageProxy(self.serving.base_url)
         self._exit_stack.callback(self.proxy.close)
         playwright = self._exit_stack.enter_context(sync_playwright())

@@ -295,3 +295,7 @@ class PageMachine(RuleBasedStateMachine):
     @rule(action=st.sampled_from(("send", "stop", "decide", "archive", "rename")), number=NUMBERS)
     def elsewhere(self, action: str, number: int) -> None:
         self.perform("elsewhere", action=action, number=number)
+
+    @rule(number=NUMBERS)
+    def decide_as_guest(self, number: int) -> None:
+        self.perform("decide_as_guest", number=number)
