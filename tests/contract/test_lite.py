@@ -315,7 +315,7 @@ def test_a_train_lands_and_the_sweep_deletes_what_it_brought_in(
     assert "ripe" in curl(page.links()["check failed"]).text
     assert git(root, "log", "-1", "--format=%s") == "Add a check\n"
     assert "Landed." in curl.submit(page, "land", after="keep").text
-    assert git(root, "log", "-1", "--format=%s", "--no-merges") == "Add pears\n"
+    assert git(root, "log", "-1", "--format=%s", "--no-merges", "--topo-order") == "Add pears\n"
     assert "It landed on 'main'." in curl(train).text
     assert "The train was discarded." in curl.submit(curl(train), "discard").text
     assert curl(train).values("worktree", checked=True) == [made[1]["id"]]

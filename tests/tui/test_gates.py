@@ -76,8 +76,8 @@ tui.shell.app.SpinneyApp(connect).run(headless=True)
 def test_the_supervising_process_imports_few_modules() -> None:
     program = """
 import sys
-import spinney, tui.terminal.supervisor
-spinney._check_terminal = lambda: None
+import spinney, tui.terminal.requirements, tui.terminal.supervisor
+tui.terminal.requirements.check_terminal = lambda: None
 tui.terminal.supervisor.run_supervised = lambda work: print(*sys.modules) or 0
 spinney.main([])
 """

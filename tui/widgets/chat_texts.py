@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from model.base.text import clean_line
-from model.domain.pause_texts import describe_pause
 
 if TYPE_CHECKING:
     from model.domain.resources import Request, Session, Worktree
@@ -59,6 +58,8 @@ def render_note(
     if hold == "running":
         return Content(f"Your message is sent after the setup; {scripts_key} shows its output.")
     if session.status == "paused" and session.pause is not None:
+        from model.domain.pause_texts import describe_pause  # Not needed for the first frame.
+
         described = clean_line(describe_pause(session.pause, now))
         return Content.assemble(("Paused: ", "$warning"), described)
     if session.elsewhere_since is not None:

@@ -14,7 +14,6 @@ from tests.tui.reading import notifications
 from tests.tui.waiting import until
 from tui.composer.slash_commands import SLASH_COMMANDS, escape_text, suggest_command, unescape_text
 from tui.diff.screen import Diff
-from tui.screens.dialog import Report
 from tui.screens.pick import Pick
 from tui.screens.search import Search
 from tui.shell.app import SpinneyApp
@@ -115,15 +114,6 @@ async def test_compact_is_the_agents_own_command_or_says_that_there_is_none(
         else:
             await until(pilot, lambda: any("/clear" in said for said in notifications(app)))
             assert not client.called("send_chat_message")
-
-
-async def test_cost_shows_tokens_and_context(start: Start) -> None:
-    client = a_client(context_tokens=50_000, context_window=200_000)
-    async with start(client) as (app, pilot):
-        await pilot.press(*"/cost", "enter")
-        await until(pilot, lambda: isinstance(app.screen, Report))
-        assert isinstance(app.screen, Report)
-        assert "25 %: 50.0k of 200.0k tokens" in str(app.screen.content)
 
 
 async def test_a_mistyped_command_is_suggested_once_and_then_sent(start: Start) -> None:
