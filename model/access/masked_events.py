@@ -42,7 +42,7 @@ HIDDEN_EVENTS: Final = frozenset({
     "train:updated", "project:added", "preferences:updated", "recovery:created",
     "recovery:restored", "task:completed", "models:updated", "limits:updated",
     "usage:recorded", "guests:updated", "guest:acted", "notice:raised", "notice:withdrawn",
-    "notice:sent", "notice:seen",
+    "notice:sent", "notice:seen", "program:updated",
 })  # fmt: skip
 """Events that no guest gets. One that is in no list is not sent either, and fails a test."""
 
