@@ -264,6 +264,44 @@ class Preferences(BaseModel):
         1_000_000, "Away", "Tokens that count as a dollar of a budget, where the cost is unknown",
         more="0 to count turns of unknown cost as free.", low=0, high=1_000_000_000)
 
+    notify_matrix: dict[NoticeReason, list[NoticeChannel]] = _setting(
+        {reason: list(CHANNELS) for reason in REASONS},
+        "Away", "Which channels carry what",
+        more="Terminal and page show it themselves while they are open; the others reach you "
+        "elsewhere, once they are set up below. Nothing is sent about a session that you look at.",
+        form="an object of lists of channels: " + ", ".join(CHANNELS))
+    notify_quiet_hours: QuietHours = _setting(
+        "", "Away", "Hours in which nothing is sent, as 22:00-07:00; empty for none",
+        more="In local time. What still stands at their end is sent then, as one summary.",
+        form="a text of the form 22:00-07:00, or empty")
+    notify_reminder_minutes: Whole = _setting(
+        10, "Away", "Minutes after which a waiting session is mentioned again, once; 0 is never",
+        low=0, high=1440)
+    notify_details: Literal["title", "summary"] = _setting(
+        "title", "Away", "What a notice says",
+        more="With title it names the session and what it needs. With summary it also has the "
+        "first line of the question, plan, command, error or answer; secrets are masked.")
+    notify_command: list[str] = _setting(
+        [], "Away", "Command to run for each notice: the program and its arguments",
+        more="It gets the notice as JSON on its standard input. No shell takes part. After 20 "
+        "seconds it is stopped; after another exit status than 0 it is tried again.")
+    notify_urls: list[str] = _setting(
+        [], "Away", "Apprise addresses to notify, such as tgram://… or slack://…",
+        more="Telegram, Slack, Discord, mail and many more. They contain keys, so "
+        "they never leave this machine.",
+        secret=True)
+    notify_ntfy_url: str | None = _setting(
+        None, "Away", "Address of an ntfy topic, such as https://ntfy.sh/a-long-random-name",
+        more="Who knows the topic's name can read it: choose one that cannot be guessed.",
+        secret=True, form="an address with a topic: https://server/topic")
+    notify_ntfy_token: str | None = _setting(
+        None, "Away", "Access token of the ntfy server, if the topic needs one", secret=True)
+    notify_link: str = _setting(
+        "", "Away", "Address of this page in notices; empty is the server's own",
+        more="For a server behind a proxy or a VPN name. The server's own address is used only if "
+        "other devices can reach it.",
+        form="a text with http:// or https:// in front, or empty")
+
     branch_template: BranchTemplate = _setting(
         "{slug}", "Worktrees and git", "What new branches are named",
         form="a name with {slug} in it, and maybe {user}, {project} or {date}",
@@ -382,44 +420,6 @@ class Preferences(BaseModel):
         more="Needs its key as well. Renewed files are used within a minute, without a restart.")
     http_server_key: str = _setting(
         "", "Server", "Private key of the certificate: a file in PEM format, without a passphrase")
-
-    notify_matrix: dict[NoticeReason, list[NoticeChannel]] = _setting(
-        {reason: list(CHANNELS) for reason in REASONS},
-        "Away", "Which channels carry what",
-        more="Terminal and page show it themselves while they are open; the others reach you "
-        "elsewhere, once they are set up below. Nothing is sent about a session that you look at.",
-        form="an object of lists of channels: " + ", ".join(CHANNELS))
-    notify_quiet_hours: QuietHours = _setting(
-        "", "Away", "Hours in which nothing is sent, as 22:00-07:00; empty for none",
-        more="In local time. What still stands at their end is sent then, as one summary.",
-        form="a text of the form 22:00-07:00, or empty")
-    notify_reminder_minutes: Whole = _setting(
-        10, "Away", "Minutes after which a waiting session is mentioned again, once; 0 is never",
-        low=0, high=1440)
-    notify_details: Literal["title", "summary"] = _setting(
-        "title", "Away", "What a notice says",
-        more="With title it names the session and what it needs. With summary it also has the "
-        "first line of the question, plan, command, error or answer; secrets are masked.")
-    notify_command: list[str] = _setting(
-        [], "Away", "Command to run for each notice: the program and its arguments",
-        more="It gets the notice as JSON on its standard input. No shell takes part. After 20 "
-        "seconds it is stopped; after another exit status than 0 it is tried again.")
-    notify_urls: list[str] = _setting(
-        [], "Away", "Apprise addresses to notify, such as tgram://… or slack://…",
-        more="Telegram, Slack, Discord, mail and many more. They contain keys, so "
-        "they never leave this machine.",
-        secret=True)
-    notify_ntfy_url: str | None = _setting(
-        None, "Away", "Address of an ntfy topic, such as https://ntfy.sh/a-long-random-name",
-        more="Who knows the topic's name can read it: choose one that cannot be guessed.",
-        secret=True, form="an address with a topic: https://server/topic")
-    notify_ntfy_token: str | None = _setting(
-        None, "Away", "Access token of the ntfy server, if the topic needs one", secret=True)
-    notify_link: str = _setting(
-        "", "Away", "Address of this page in notices; empty is the server's own",
-        more="For a server behind a proxy or a VPN name. The server's own address is used only if "
-        "other devices can reach it.",
-        form="a text with http:// or https:// in front, or empty")
 
     check_for_updates: bool = _setting(
         False, "Advanced", "Look for a newer Spinney once a day",

@@ -15,6 +15,7 @@ from model.agents.catalog import Catalog
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.client.remote import RemoteClient
+from model.domain.program import ProgramStatus
 from model.preferences.apply import apply_changes
 from model.projects.tree import MAX_DEPTH
 from model.runtime.workspace import Workspace
@@ -137,13 +138,13 @@ def assert_unique(values: list[Any]) -> None:
     assert len(set(values)) == len(values), values
 
 
-def without_git_status(state: State) -> State:
-    """The state without cached git status, which every start queries again."""
+def as_saved(state: State) -> State:
+    """The state without what belongs to a start: cached git status, and the program itself."""
     for worktree in state.worktrees.values():
         cached = dict.fromkeys(name for name in type(worktree).model_fields if "cached_" in name)
         plain = worktree.model_copy(update=cached)
         state = replace(state, worktrees=put(state.worktrees, worktree.id, plain))
-    return state
+    return replace(state, program=ProgramStatus())
 
 
 @dataclass
@@ -238,10 +239,10 @@ async def play_rounds(rounds: list[tuple[Step, Step]], folder: Path) -> None:
         check_invariants(running.state)
         for _, mirror in (one, other):
             await mirror.until_equal(running.workspace)
-        before = without_git_status(running.state)
+        before = as_saved(running.state)
         messages = await read_conversations(one[0], before)
     async with run_workspace(directories) as again, again.client() as (client, mirror):
-        assert without_git_status(again.state) == before
+        assert as_saved(again.state) == before
         await mirror.until_equal(again.workspace)
         assert await read_conversations(client, before) == messages
 

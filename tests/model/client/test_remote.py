@@ -105,6 +105,8 @@ def visible_state(workspace: Workspace) -> State:
         state.queued,
         state.streaming,
         redact(state.preferences),
+        notices=state.notices,
+        program=state.program,
     )
 
 

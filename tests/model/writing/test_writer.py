@@ -10,7 +10,7 @@ from model.backends import base
 from model.backends.demo.backend import DemoBackend
 from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
-from model.domain.events import ProjectUpdated
+from model.domain.events import ProjectUpdated, UsageRecorded
 from model.domain.resources import Project, Question, Usage, Worktree
 from model.preferences.prompts import PROMPTS
 from model.runtime.workspace import Workspace
@@ -73,7 +73,8 @@ async def test_the_agent_is_launched_for_text_only_and_leaves_no_session(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
     backend.script = answer_with(WRITTEN)
-    before = workspace.bus.seq
+    workspace.bus.seal()
+    reader = workspace.bus.reader()
     await write(workspace, worktree)
     launch = (await only_agent(workspace, backend)).launch
     assert (launch.settings.mode, launch.settings.thinking, launch.settings.model) == (
@@ -85,7 +86,9 @@ async def test_the_agent_is_launched_for_text_only_and_leaves_no_session(
     assert launch.worktree == Path(worktree.path)
     assert launch.environment["SPINNEY_OWNER"]
     assert workspace.store.state.sessions == {}
-    assert workspace.bus.seq == before
+    workspace.bus.seal()
+    published, _ = reader.take()
+    assert [type(one.event) for one in published] == [UsageRecorded]
 
 
 async def test_the_users_prompt_model_and_language_are_used(
