@@ -8,8 +8,9 @@ from model.domain.resources import Message, Session
 async def resume_session(session_id: str) -> Session:
     """Let a paused session go on now: with the turn that was cut off, then with its queue.
 
-    If the limit is still reached, it pauses again. Does nothing if the session is not paused.
-    `stop_generation` ends a pause without going on.
+    If the limit is still reached, it pauses again. A turn that succeeds shows that the limit is
+    over: the account's other sessions then go on as well, one after another. Does nothing if the
+    session is not paused. `stop_generation` ends a pause without going on.
     """
 
 

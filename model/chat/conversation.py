@@ -407,6 +407,8 @@ class Conversation:
         status: Literal["completed", "cancelled", "interrupted"] = "completed"
         if was_stopped:
             status = "interrupted" if stop_reason == "interrupted" else "cancelled"
+        else:
+            self._pauses.note_success(is_metered=usage.total > 0)
         run = LastRun(status=status, stop_reason=stop_reason)
         self._end_turn(run, plan, None, **self._count(usage, cost_usd), **fields)
 

@@ -1,12 +1,16 @@
-"""Decides whether a session's turn that failed goes on later, and with what."""
+"""Decides whether a session's turn that failed goes on later, and with what.
+
+A turn that succeeds shows that the usage limit of its account is over.
+"""
 
 import time
 
 from model.backends import base
 from model.chat.user_messages import make_user_message
 from model.domain.resources import Message, Pause
-from model.limits.pauses import CONTINUE_PROMPT, make_pause
+from model.limits.pauses import CONTINUE_PROMPT, lift_limit, make_pause
 from model.store.store import Store
+from model.usage.accounts import account_of
 
 
 class TurnPauses:
@@ -21,12 +25,20 @@ class TurnPauses:
         """The user's message that the turn answers, if it is known."""
         self._is_sent = False
         """Whether the agent has received the turn's message."""
+        self._account = ""
+        """The account with which the turn began."""
+        self._began_at = 0.0
+        """When it began, in seconds since 1970."""
+        self._is_command = False
+        """Whether it runs one of the agent's own commands, which may need no provider."""
 
     def note_start(self, message: Message | None) -> None:
         """Note that a turn starts, with a message of the conversation or to continue one."""
-        self._is_sent = False
+        self._note_time()
+        self._is_sent = self._is_command = False
         if message is not None:
             self._message_id = message.id
+            self._is_command = message.text.lstrip().startswith("/")
 
     def note_sent(self) -> None:
         """Note that the agent has received the turn's message."""
@@ -34,11 +46,23 @@ class TurnPauses:
 
     def note_own_start(self) -> None:
         """Note that the agent began a turn by itself."""
-        self._is_sent, self._message_id = True, None
+        self._note_time()
+        self._is_sent, self._is_command, self._message_id = True, False, None
+
+    def _note_time(self) -> None:
+        state = self._store.state
+        self._account = account_of(state, state.sessions[self._session_id])
+        self._began_at = time.time()
 
     def note_end(self) -> None:
         """Note that a turn ended otherwise: the next failure is the first one again."""
         self._attempts = 0
+
+    def note_success(self, *, is_metered: bool) -> None:
+        """End the pause of the account; `is_metered`: whether the turn used tokens."""
+        if is_metered or not self._is_command:
+            lifted = lift_limit(self._store.state, self._account, self._began_at, time.time())
+            self._store.record(*lifted)
 
     def plan(self, failed: base.TurnFailed) -> Pause | None:
         """Return the pause after a failed turn; `None` if the turn has failed for good."""

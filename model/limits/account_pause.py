@@ -7,20 +7,22 @@ from model.state import State
 def find_account_pause(state: State, account: str, now: float) -> Pause | None:
     """Return the pause at the usage limit that an account has reached, if any.
 
-    Of several the one that lasts longest, and one without an end last of all. A pause whose end is
-    past does not count: its session is about to go on, after others of the account.
+    Of several the one that lasts longest. One whose limit is over does not count: its session is
+    about to go on, after others of the account, or waits for a person.
     """
     found: Pause | None = None
     for session in state.sessions.values():
         pause = session.pause
         if pause is None or pause.kind != "usage_limit" or pause.account != account:
             continue
-        if _end(pause) <= now:
+        if limit_end(pause) <= now:
             continue
-        if session.archived_at is None and (found is None or _end(pause) > _end(found)):
+        if session.archived_at is None and (found is None or limit_end(pause) > limit_end(found)):
             found = pause
     return found
 
 
-def _end(pause: Pause) -> float:
-    return float("inf") if pause.until is None else pause.until
+def limit_end(pause: Pause) -> float:
+    """Return when the limit of a pause is over; infinity if that is not known."""
+    end = pause.resets_at if pause.until is None else pause.until
+    return float("inf") if end is None else end

@@ -8,7 +8,7 @@ from model.backends.base import Limit, TurnFailed
 from model.base.text import clean_line
 from model.domain.events import Event, SessionUpdated
 from model.domain.resources import LastRun, Pause, PauseKind, Session
-from model.limits.account_pause import find_account_pause
+from model.limits.account_pause import find_account_pause, limit_end
 from model.state import State
 from model.usage.accounts import account_of
 
@@ -92,6 +92,27 @@ def put_off_others(state: State, session_id: str, pause: Pause) -> list[Event]:
         and (other.pause.kind, other.pause.account) == (pause.kind, pause.account)
         and other.pause.until is not None
         and other.pause.until < pause.until
+    ]
+
+
+def lift_limit(state: State, account: str, began_at: float, now: float) -> list[Event]:
+    """Return the events by which an account's sessions go on, since a turn has succeeded there.
+
+    A turn that began before the limit was reached proves nothing. Sessions that wait for a person
+    still do, and others no longer wait with them.
+    """
+    paused = [
+        (session, session.pause)
+        for session in state.sessions.values()
+        if session.pause is not None
+        and (session.pause.kind, session.pause.account) == ("usage_limit", account)
+    ]
+    if any(pause.goes_on != "queue" and pause.since > began_at for _, pause in paused):
+        return []
+    return [
+        update_pause(session, resets_at=now, until=None if pause.until is None else now)
+        for session, pause in paused
+        if limit_end(pause) > now
     ]
 
 

@@ -12,6 +12,7 @@ from model.base.errors import SpinneyError
 from model.chat.rewinding import ConversationPoint
 from model.domain.events import PreferencesUpdated, SessionArchived, SessionUpdated
 from model.domain.resources import Usage
+from model.limits.due import list_due
 from model.limits.pauses import CONTINUE_PROMPT
 from tests.model.chat.harness import DONE, Harness
 from tests.puppet import Puppet
@@ -107,6 +108,74 @@ async def test_a_queue_does_not_run_into_the_limit_of_another_session(harness: H
     runner.say(base.TextDelta("a", "done"), DONE)
     await harness.wait_until(lambda: harness.status("same") == "paused")
     assert [m.text for m in harness.store.state.queued["same"]] == ["queued"]
+
+
+async def resume_with_queue(harness: Harness, *texts: str) -> Puppet:
+    """Reach the limit in "s", queue messages in "same" behind it, and let that go on now."""
+    await harness.add_session("same")
+    await pause_session(harness)
+    for text in texts:
+        assert (await harness.chats.send("same", text)).status == "sent"
+    puppet = await harness.backend.receiver_of(harness.chats.resume("same"))
+    assert await puppet.wait_for_call("send") == ("send", texts[0])
+    return puppet
+
+
+def list_due_now(harness: Harness) -> list[str]:
+    return [due.session_id for due in list_due(harness.store.state) if due.at <= time.time()]
+
+
+async def test_a_turn_that_succeeds_lets_its_queue_and_the_whole_account_go_on(
+    harness: Harness,
+) -> None:
+    await harness.add_session("third")
+    await harness.add_session("at its budget")
+    await harness.chats.pause("at its budget", "budget", "The budget is used up.")
+    puppet = await resume_with_queue(harness, "one", "two", "three")
+    await harness.chats.send("third", "waits")
+    assert list_due_now(harness) == []
+    for text in ("two", "three"):
+        puppet.say(base.TextDelta("a", "done"), DONE)
+        assert await puppet.wait_for_call("send") == ("send", text)
+    assert list_due_now(harness) == ["s", "third"]
+    assert (harness.status("s"), harness.status("at its budget")) == ("paused", "paused")
+    puppet.say(base.TextDelta("a", "done"), DONE)
+    await harness.wait_until(lambda: harness.status("same") == "idle")
+
+
+async def test_a_limit_that_is_reached_again_at_once_loses_nothing(harness: Harness) -> None:
+    puppet = await resume_with_queue(harness, "one", "two")
+    puppet.say(limit_reached(7200.0, has_message=False))
+    await harness.wait_until(lambda: harness.status("same") == "paused")
+    sessions = harness.store.state.sessions
+    pauses = [pause for key in ("s", "same") if (pause := sessions[key].pause) is not None]
+    assert [round((pause.until or 0) - time.time(), -2) for pause in pauses] == [7200, 7200]
+    await harness.chats.resume("same")
+    for text in ("one", "two"):
+        assert await puppet.wait_for_call("send") == ("send", text)
+        puppet.say(base.TextDelta("a", "done"), DONE)
+
+
+async def test_a_command_of_the_agent_without_tokens_does_not_show_that_a_limit_is_over(
+    harness: Harness,
+) -> None:
+    puppet = await resume_with_queue(harness, "/help", "two")
+    puppet.say(base.TextDelta("a", "help"), replace(DONE, usage=Usage()))
+    await harness.wait_until(lambda: harness.status("same") == "paused")
+    assert [m.text for m in harness.store.state.queued["same"]] == ["two"]
+    assert list_due_now(harness) == []
+
+
+async def test_sessions_that_wait_for_a_person_still_do_when_the_limit_is_over(
+    harness: Harness,
+) -> None:
+    harness.store.record(PreferencesUpdated(changes={"resume_after_limit": False}))
+    puppet = await resume_with_queue(harness, "one", "two")
+    puppet.say(base.TextDelta("a", "done"), DONE)
+    assert await puppet.wait_for_call("send") == ("send", "two")
+    assert harness.session.pause is not None and harness.session.pause.until is None
+    await harness.add_session("new")
+    assert (await harness.chats.send("new", "runs")).status == "processing"
 
 
 async def test_after_the_reset_no_session_waits_for_another_that_has_not_gone_on_yet(
