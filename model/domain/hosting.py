@@ -219,6 +219,8 @@ class PullRequestDetails(Resource):
     body: str
     phase: PullRequestPhase
     author: str
+    is_own: bool | None = None
+    """Whether it was opened by the account with which Spinney asks; null if that was not asked."""
     base: str
     head: str
     head_commit: str

@@ -17,6 +17,8 @@ REASONS: Final[tuple[NoticeReason, ...]] = get_args(NoticeReason)
 CHANNELS: Final[tuple[NoticeChannel, ...]] = get_args(NoticeChannel)
 WAITING: Final[tuple[NoticeReason, ...]] = ("permission", "question", "plan")
 """Reasons that last until a person answers, of which a reminder is sent."""
+COMMENTS: Final = "comments"
+"""The occasion of a review that is comments on the worktree's pull request."""
 
 CHANNEL_LABELS: Final[Mapping[NoticeChannel, str]] = {
     "terminal": "Terminal",

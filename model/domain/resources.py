@@ -129,6 +129,9 @@ class Worktree(Resource):
     """Set if there were ignored files to copy."""
     dismissed_pr: int | None = None
     """The pull request that the user cleared: it is not detected automatically again."""
+    comments_noted_at: float | None = None
+    """The time of the newest comment of others on its pull request that was noted, 0 if there was
+    none."""
     running_scripts: list[Literal["setup", "run", "teardown", "check"]] = []
     """The repository's own scripts that are running in it."""
     adopted: bool = False

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from model.domain.hosting import Check, PullRequestDetails, ReviewThread
+from model.domain.hosting import Check, PullRequestDetails, ReviewThread, ReviewThreadComment
 from model.domain.resources import PullRequestLoop
 
 _MAX_HANDLED: Final = 1000
@@ -56,6 +56,15 @@ def list_failed(details: PullRequestDetails) -> list[Check]:
 def list_open(details: PullRequestDetails) -> list[ReviewThread]:
     """Return the threads that are not resolved, and the comments that wait for an answer."""
     return [*_list_unresolved(details), *details.unanswered_comments]
+
+
+def list_comments_of_others(details: PullRequestDetails) -> list[ReviewThreadComment]:
+    """Return the comments of others in open threads that do not end with an own one, the oldest
+    first.
+    """
+    waiting = (one for one in list_open(details) if not one.comments[-1].is_own)
+    found = (comment for one in waiting for comment in one.comments if not comment.is_own)
+    return sorted(found, key=lambda comment: comment.created_at or 0.0)
 
 
 def list_keys(

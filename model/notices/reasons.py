@@ -54,6 +54,11 @@ def find_worktree_causes(state: State, worktree: Worktree) -> Iterator[Cause]:
     is_open = worktree.cached_pr_status not in ("merged", "closed")
     if worktree.pr_number is None or not is_red or not is_open:
         return
-    loops = (each.pull_request_loop for each in state.sessions_of(worktree.id))
-    if not any(loop is not None and not loop.waits for loop in loops):
+    if not is_left_to_session(state, worktree):
         yield Cause("check_failed", f"#{worktree.pr_number}")
+
+
+def is_left_to_session(state: State, worktree: Worktree) -> bool:
+    """Whether a session deals with red checks and comments of the pull request by itself."""
+    loops = (each.pull_request_loop for each in state.sessions_of(worktree.id))
+    return any(loop is not None and not loop.waits for loop in loops)

@@ -16,10 +16,12 @@ from model.domain.notices import (
     NoticeChannel,
     sort_notices,
 )
+from model.hosting.details import PullRequestCache
 from model.notices.channels.apprise_urls import AppriseChannel
 from model.notices.channels.command import CommandChannel
 from model.notices.channels.ntfy import NtfyChannel
 from model.notices.channels.push import PushChannel
+from model.notices.comments import CommentWatch
 from model.notices.disk_space import DiskSpace
 from model.notices.dispatcher import OWN_SCREENS, Clock, Dispatcher
 from model.notices.focus import Focus
@@ -55,6 +57,7 @@ class Notices:
         environment: Variables for the user's command.
         push_file: The file of subscribed browsers.
         folders: Folders whose disks must not get full.
+        pull_requests: Provides the comments on pull requests.
         clock: The clocks.
         channels: Other channels than the real ones, for tests.
     """
@@ -68,6 +71,7 @@ class Notices:
         environment: Mapping[str, str],
         push_file: Path,
         folders: Iterable[Path] = (),
+        pull_requests: PullRequestCache,
         clock: Clock | None = None,
         channels: Mapping[NoticeChannel, Channel] | None = None,
     ) -> None:
@@ -95,6 +99,7 @@ class Notices:
             on_changed=self.dispatcher.withdraw,
             clock=clock.wall,
         )
+        self.comments = CommentWatch(store, bus, self.watcher, pull_requests)
         self._disk = DiskSpace(folders, self._on_disk_short, self._on_disk_enough)
 
     async def run(self) -> None:
@@ -104,6 +109,7 @@ class Notices:
             tasks.create_task(self.watcher.run())
             tasks.create_task(self.dispatcher.run())
             tasks.create_task(self._disk.run())
+            tasks.create_task(self.comments.run())
 
     def list_standing(self) -> list[Notice]:
         """Return the standing notices, what waits for an answer first, then the newest first."""
@@ -137,8 +143,12 @@ class Notices:
         ]
 
     def list_problems(self) -> list[str]:
-        """Return a sentence for each channel whose latest notice could not be sent."""
-        return [_describe_problem(name, problem) for name, problem in self._problems.items()]
+        """Return a sentence for each channel whose latest notice or test could not be sent."""
+        return [
+            _describe_problem(each.name, each.problem)
+            for each in self.list_channels()
+            if each.is_ready and each.problem is not None
+        ]
 
     async def test(self, only: NoticeChannel | None = None) -> list[ChannelTest]:
         """Send a test notice to one channel, or to all that are set up."""
@@ -171,8 +181,8 @@ class Notices:
         self._problems.pop(status.name, None)
         return ChannelTest(channel=status.name, ok=True, detail=f"{status.label}: sent to {where}.")
 
-    @staticmethod
-    def _fail(status: ChannelStatus, problem: str) -> ChannelTest:
+    def _fail(self, status: ChannelStatus, problem: str) -> ChannelTest:
+        self._problems[status.name] = problem
         return ChannelTest(
             channel=status.name, ok=False, detail=f"{status.label} failed: {problem}."
         )

@@ -7,7 +7,7 @@ from typing import Final
 from model.base.masking import SecretMasker
 from model.base.plural import count
 from model.base.text import clean_line
-from model.domain.notices import Notice, NoticeReason
+from model.domain.notices import COMMENTS, Notice, NoticeReason
 from model.domain.resources import Request, Session
 from model.secrets.scanner import mask_secrets
 
@@ -31,6 +31,7 @@ _TITLES: Final[dict[NoticeReason, str]] = {
     "review": "A review of {name} is there",
     "disk": "The disk is almost full",
 }
+_COMMENTED: Final = "{name} has new comments"
 
 _COUNTED: Final[dict[NoticeReason, tuple[str, str]]] = {
     "permission": ("asks for permission", "ask for permission"),
@@ -50,9 +51,10 @@ _mask_labeled = SecretMasker()
 """Masks what a label calls a secret, such as `token=…`, also if it looks like a word."""
 
 
-def make_title(reason: NoticeReason, name: str) -> str:
+def make_title(reason: NoticeReason, name: str, occasion: str = "") -> str:
     """Return the title of a notice about a session or worktree of this name."""
-    return _TITLES[reason].format(name=shorten(name, MAX_NAME) or "A session")
+    template = _COMMENTED if occasion == COMMENTS else _TITLES[reason]
+    return template.format(name=shorten(name, MAX_NAME) or "A session")
 
 
 def shorten(text: str, longest: int = MAX_TEXT) -> str:

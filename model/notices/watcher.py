@@ -101,7 +101,7 @@ class NoticeWatcher:
             id=f"{reason}.{subject}" if worktree else reason,
             reason=reason,
             worktree_id=worktree.id if worktree else None,
-            title=texts.make_title(reason, worktree.name if worktree else ""),
+            title=texts.make_title(reason, worktree.name if worktree else "", occasion),
             text=texts.shorten(text),
             created_at=self._clock(),
             occasion=occasion,

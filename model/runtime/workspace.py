@@ -378,6 +378,7 @@ class Workspace:
             environment={OWNER_VARIABLE: build_owner_mark(self.directories.data)},
             push_file=self.directories.push,
             folders=(self.directories.data, self.directories.worktrees_home),
+            pull_requests=self.pull_requests,
         )
         self.run_in_background(self.notices.run())
         self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))

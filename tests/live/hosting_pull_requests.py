@@ -168,6 +168,7 @@ class PullRequest:
             "headRef": {"name": self.head} if self.has_head else None,
             "headRepository": {"id": "R_1", "name": name},
             "headRepositoryOwner": {"id": "U_1", "login": self.owner, "name": ""},
+            "isOwn": True,
             "isCrossRepository": self.owner != owner,
             "mergeable": self.mergeable,
             "mergeStateStatus": self.standing,

@@ -1,6 +1,7 @@
 """Actions of notices: the inbox, a test, the settings."""
 
 from model.api.notices import test_notice as send_test_notice
+from model.domain.notices import COMMENTS
 from tui.desk import Desk
 from tui.store.places import Place
 
@@ -16,6 +17,8 @@ async def show_notices(desk: Desk) -> None:
         desk.open_session(notice.session_id)
     elif notice.worktree_id is not None:
         desk.open_place(Place("worktree", notice.worktree_id))
+        if notice.occasion == COMMENTS:
+            desk.perform("pull_request")
     elif notice.reason == "disk":
         desk.perform("show_sweep")
 

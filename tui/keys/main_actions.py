@@ -37,7 +37,8 @@ MAIN_ACTIONS = (
         "show_notices",
         "shift+f1,f13",
         "Notices: what waits for you and what is new",
-        help="Sessions that wait, have finished or failed, red checks, reviews. Enter opens one.",
+        help="Sessions that wait, have finished or failed; red checks, reviews and comments. "
+        "Enter opens one.",
     ),
     Action(
         "test_notice",

@@ -64,7 +64,7 @@ query PullRequestDetails({_PLACE}, $after: String) {{
     {REPOSITORY_FIELDS}
     pullRequest(number: $number) {{
       {STANDING_FIELDS} {{queue}}
-      title body author {{ login }}
+      title body author {{ login }} isOwn: viewerDidAuthor
       reviewRequests(first: 100) {{ nodes {{ requestedReviewer {{
         __typename
         ... on User {{ login }} ... on Mannequin {{ login }}
@@ -135,6 +135,7 @@ async def fetch_details(path: Path, place: PullRequestPlace) -> PullRequestDetai
         body=get_text(fields, "body", limit=_MAX_BODY),
         phase=parse_phase(fields),
         author=get_line(fields, "author", "login"),
+        is_own=bool(fields.get("isOwn")),
         base=get_line(fields, "baseRefName"),
         head=get_line(fields, "headRefName"),
         head_commit=get_line(fields, "headRefOid"),

@@ -59,6 +59,7 @@ async def fetch_details(path: Path, merge_request: int | str) -> PullRequestDeta
     )
     found = _to_details(row, settings, _parse_reviewers(row, approvals, reviewers))
     more = {
+        "is_own": found.author == people.account if people.account else None,
         "checks": checks,
         "checks_note": checks_note,
         "threads": parse_threads(rows, row, people),

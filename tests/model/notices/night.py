@@ -11,6 +11,7 @@ from model.base.errors import SpinneyError
 from model.domain import events as e
 from model.domain.notices import Notice, NoticeChannel
 from model.domain.resources import LastRun, Project, Request, Session, WaitingFor, Worktree
+from model.hosting.details import PullRequestCache
 from model.notices.dispatcher import Clock
 from model.notices.links import Links
 from model.notices.outgoing import DeliveryError, Outgoing
@@ -108,12 +109,14 @@ class Night:
             await self.store.accept(
                 e.ProjectAdded(project=PROJECT), e.WorktreeCreated(worktree=WORKTREE)
             )
+        self.pull_requests = PullRequestCache(self.store)
         self.notices = Notices(
             self.store,
             bus,
             links=Links(lambda: "", make_no_token),
             environment={},
             push_file=self._path.with_name("push.json"),
+            pull_requests=self.pull_requests,
             clock=Clock(lambda: self.now, lambda: self.monotonic),
             channels={"ntfy": self.channel},
         )
