@@ -321,6 +321,7 @@ def _doctor(options: "Namespace") -> int:
     from model.backends.registry import create_backends
     from model.base.paths import resolve_directories
     from model.base.standard_streams import write_json, write_output
+    from model.cli.channel_findings import check_channels
     from model.domain.findings import Finding
     from model.runtime.doctor import examine, format_report
     from model.store.repair import repair_or_restore
@@ -334,7 +335,7 @@ def _doctor(options: "Namespace") -> int:
     findings = asyncio.run(examine(paths, create_backends(paths.data, catalog), catalog))
     for path in (paths.models, paths.agents):
         findings += [Finding(path.name, False, p) for p in problems if p.startswith(str(path))]
-    findings.append(examine_terminal())
+    findings += [*check_channels(paths), examine_terminal()]
     if options.json:
         write_json([asdict(finding) for finding in findings])
     else:

@@ -47,6 +47,25 @@ def test_doctor_lists_the_agents_and_requires_one(spinney: Program) -> None:
     assert found["worktrees"]["remedy"] == "Make /proc a directory that you can write to."
 
 
+def test_doctor_tells_which_channels_of_notices_fail_or_how_that_is_found_out(
+    spinney: Program,
+) -> None:
+    def examine() -> dict[str, object]:
+        found = json.loads(spinney.run("doctor", "--json").stdout)
+        return next(finding for finding in found if finding["name"] == "notices")
+
+    spinney.config.mkdir()
+    (spinney.config / "preferences.json").write_text('{"notify_command": ["no-such-program"]}')
+    offline = examine()
+    assert offline["ok"] is None and offline["found"] == "set up: Command"
+    assert "spinney notify --test" in str(offline["remedy"])
+    with spinney.serving():
+        assert examine()["ok"] is True
+        assert spinney.run("notify", "--test").returncode == 1
+        failing = examine()
+    assert failing["ok"] is False and "Command fails: " in str(failing["found"])
+
+
 def test_a_file_above_the_data_directory_is_named(spinney: Program) -> None:
     spinney.environ["SPINNEY_DATA_DIR"] = "/etc/passwd/x"
     ran = spinney.run("serve")
