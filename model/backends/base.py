@@ -327,6 +327,14 @@ class LimitsReported:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageReported:
+    """What the running turn used so far. It is what counts if the turn's end is never reported."""
+
+    usage: Usage
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
     """The turn ended normally; `stop_reason` is `stopped` if the user stopped it."""
 
@@ -377,6 +385,7 @@ AgentEvent = (
     | ModelsListed
     | ModelReported
     | LimitsReported
+    | UsageReported
     | TurnFinished
     | TurnFailed
 )

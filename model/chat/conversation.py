@@ -345,6 +345,9 @@ class Conversation:
                 self._update(answering_model=event.name)
                 if event.is_user_choice:
                     self._update(model=event.name)
+            case base.UsageReported():
+                sums = self._meter.note_usage(self.session, event.usage, event.cost_usd)
+                self._update(usage=sums.usage.model_dump(mode="json"))
             case base.LimitsReported():
                 self._meter.note_limits(self.session, event.windows)
             case base.ConversationIdentified():
@@ -429,10 +432,10 @@ class Conversation:
 
     def _count(self, usage: Usage, cost_usd: float | None) -> dict[str, Any]:
         """Record what a turn used, and return the session's sums."""
-        cost = self._meter.end_turn(self.session, usage, cost_usd)
+        sums = self._meter.end_turn(self.session, usage, cost_usd)
         return {
-            "usage": (self.session.usage + usage).model_dump(mode="json"),
-            "cost": cost.model_dump(mode="json") if cost else None,
+            "usage": sums.usage.model_dump(mode="json"),
+            "cost": sums.cost.model_dump(mode="json") if sums.cost else None,
         }
 
     def _end_turn(

@@ -218,7 +218,7 @@ class ModelsUpdated(Event):
 
 
 class UsageRecorded(Event):
-    """A turn ended and what it used is known; again when its cost was looked up."""
+    """What a turn used: whenever its agent reports it, at its end, and with its price."""
 
     name: ClassVar[str] = "usage:recorded"
     turn: TurnUsage

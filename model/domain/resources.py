@@ -186,6 +186,13 @@ class Usage(Resource):
             cache_read_input_tokens=self.cache_read_input_tokens + other.cache_read_input_tokens,
         )
 
+    def __sub__(self, other: "Usage") -> "Usage":
+        """The difference, without negative numbers."""
+        counts = {
+            name: max(0, getattr(self, name) - getattr(other, name)) for name in Usage.model_fields
+        }
+        return Usage(**counts)
+
 
 class Cost(Resource):
     """The cost of a session's turns so far, at list prices."""

@@ -8,7 +8,7 @@ from model.domain.resources import Resource, Usage
 
 CostSource = Literal["reported", "estimated", "unknown", "pending"]
 """`reported` by the agent program, `estimated` from the model's price, `unknown` because its price
-is not known, `pending` until the price was looked up."""
+is not known, `pending` while the turn runs and until the price was looked up."""
 
 
 class TurnUsage(Resource):

@@ -70,7 +70,8 @@ async def read_usage(database: DatabaseReader, selection: UsageSelection) -> lis
         conditions.append(f"{name} = ?{len(values)}")
     keys = ", ".join(selection.by)
     columns = ", ".join([*selection.by, *(f"coalesce(sum({name}), 0)" for name in SUMS)])
-    grouped = f" GROUP BY {keys} ORDER BY {keys}" if keys else ""
+    # A turn that went on with another model or on another day leaves a sum of none behind.
+    grouped = f" GROUP BY {keys} HAVING sum(turns) > 0 ORDER BY {keys}" if keys else ""
     query = f"SELECT {columns} FROM daily_usage WHERE {' AND '.join(conditions)}{grouped}"
     rows = await database.rows(f"{query} LIMIT {_MAX_ROWS}", tuple(values), _EFFECT)
     return [_make_sum(tuple(row), len(selection.by)) for row in rows]

@@ -65,7 +65,7 @@ REBUILD_DAILY_USAGE: Final = (
 _PUT_TURN: Final = (
     f"INSERT INTO turn_usage ({', '.join(TURN_COLUMNS)})"
     f" VALUES ({', '.join('?' * len(TURN_COLUMNS))}) ON CONFLICT (id)"
-    " DO UPDATE SET cost_usd = excluded.cost_usd, cost_source = excluded.cost_source"
+    f" DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in TURN_COLUMNS[1:])}"
 )
 
 
@@ -83,7 +83,7 @@ _ADD_TO_SUMS: Final = _add_to_sums("+")
 
 
 def usage_rows(turn: TurnUsage) -> list[Statement]:
-    """Return the statements that save what a turn used, or the cost of one that is saved."""
+    """Return the statements that save what a turn used, or what is new of one that is saved."""
     usage = turn.usage
     values = (
         turn.id, turn.session_id, turn.worktree_id, turn.project_id, turn.purpose, turn.backend,

@@ -1,14 +1,14 @@
 """Notes what agents report about their use. Belongs to the core's event loop.
 
-Nothing of a turn stays in memory: its row is written in the transaction of its end, and sums are
-queries.
+Nothing of a turn that has ended stays in memory: sums are queries. The row of a running turn is
+written whenever its agent reports what it used, so that a turn that is cut off counts as well.
 """
 
 import asyncio
 import time
 import uuid
 from collections.abc import Callable
-from typing import Final
+from typing import Final, NamedTuple
 
 from model.base.text import clean_line
 from model.domain.events import SessionUpdated, UsageRecorded
@@ -30,6 +30,13 @@ _MAX_PENDING: Final = 1000
 """Turns of an earlier run whose costs are looked up at start."""
 
 
+class SessionSums(NamedTuple):
+    """What the turns of a session used together."""
+
+    usage: Usage
+    cost: Cost | None
+
+
 class UsageMeter:
     """Where conversations and writers report what their agents used."""
 
@@ -47,6 +54,8 @@ class UsageMeter:
         self.limits = KnownLimits(store, now)
         self._started: dict[str, float] = {}
         """When the running turns began, by session."""
+        self._turns: dict[str, TurnUsage] = {}
+        """What was recorded of running turns, and of those whose end was not reported yet."""
         self._prices: dict[str, Price | None] = {}
         """Of the models that were looked up; `None` if the price is unknown."""
         self._pending: list[TurnUsage] = []
@@ -81,28 +90,67 @@ class UsageMeter:
     def begin_turn(self, session_id: str) -> None:
         """Note that a turn begins now."""
         self._started[session_id] = self._now()
+        self._turns.pop(session_id, None)
 
-    def end_turn(self, session: Session, usage: Usage, cost_usd: float | None) -> Cost | None:
-        """Record what a turn used, and return the session's new cost, for its caller to record.
+    def note_usage(self, session: Session, usage: Usage, cost_usd: float | None) -> SessionSums:
+        """Record what the running turn used so far, and return the session's new sums.
 
-        `cost_usd` is the cost as the agent reported it.
+        Its cost is added when it ends, or at the next start if it never does.
         """
-        started = self._started.pop(session.id, None)
-        if not usage.total and not cost_usd:
-            return session.cost
-        worktree = self._store.state.worktrees.get(session.worktree_id)
+        turn = self._make_turn(session, usage, cost_usd)
+        turn = turn.model_copy(update={"cost_usd": cost_usd, "cost_source": "pending"})
+        sums = self._add(session, turn)
+        self._turns[session.id] = turn
+        self._store.record(UsageRecorded(turn=turn))
+        return sums
+
+    def end_turn(self, session: Session, usage: Usage, cost_usd: float | None) -> SessionSums:
+        """Record what a turn used, and return the session's new sums, for its caller to record.
+
+        `cost_usd` is the cost as the agent reported it. If it reported nothing, the turn was cut
+        off, and what it used so far counts, until its end is reported after all.
+        """
+        noted, is_running = self._turns.get(session.id), session.id in self._started
+        is_reported = bool(usage.total or cost_usd)
+        if not is_reported and (noted is None or not is_running):
+            self._started.pop(session.id, None)
+            return SessionSums(session.usage, session.cost)
+        if not is_reported and noted is not None:
+            usage, cost_usd = noted.usage, noted.cost_usd
+        turn = self._make_turn(session, usage, cost_usd)
+        sums = self._add(session, turn)
+        self._started.pop(session.id, None)
+        if is_reported:
+            self._turns.pop(session.id, None)
+        else:
+            self._turns[session.id] = turn
+        self._record(turn)
+        return sums
+
+    def _make_turn(self, session: Session, usage: Usage, cost_usd: float | None) -> TurnUsage:
+        """Return the row of the session's turn, with the id under which it was recorded before."""
+        noted = self._turns.get(session.id)
         turn = self._make_row(
             session_id=session.id,
-            worktree=worktree,
+            worktree=self._store.state.worktrees.get(session.worktree_id),
             backend=session.backend,
             account=account_of(self._store.state, session),
             model=session.answering_model or session.model,
-            started_at=started,
+            started_at=noted.started_at if noted else self._started.get(session.id),
             usage=usage,
             cost_usd=cost_usd,
         )
-        self._record(turn)
-        return session.cost if turn.cost_source == "pending" else add_cost(session.cost, turn)
+        return turn.model_copy(update={"id": noted.id}) if noted else turn
+
+    def _add(self, session: Session, turn: TurnUsage) -> SessionSums:
+        """Return the session's sums with this turn in place of what was recorded of it."""
+        usage, cost = session.usage, session.cost
+        if (noted := self._turns.get(session.id)) is not None:
+            usage -= noted.usage
+            if cost is not None and noted.cost_source != "pending":
+                cost = cost.model_copy(update={"usd": cost.usd - (noted.cost_usd or 0.0)})
+        is_pending = turn.cost_source == "pending"
+        return SessionSums(usage + turn.usage, cost if is_pending else add_cost(cost, turn))
 
     def note_text(
         self,
@@ -189,15 +237,18 @@ class UsageMeter:
         while self._pending:
             await asyncio.sleep(self._delay)
             pending, self._pending = self._pending, []
-            models = {turn.model for turn in pending} - set(self._prices)
+            models = {turn.model for turn in pending if turn.model} - set(self._prices)
             if models:
                 self._prices |= await self._look_up(models)
             for turn in pending:
                 self._record_price(turn)
 
     def _record_price(self, turn: TurnUsage) -> None:
-        cost, source = self._find_cost(turn.model, turn.usage, None)
+        noted = self._turns.get(turn.session_id)
+        cost, source = self._find_cost(turn.model, turn.usage, turn.cost_usd)
         priced = turn.model_copy(update={"cost_usd": cost, "cost_source": source})
+        if noted is not None and noted.id == turn.id:
+            self._turns[turn.session_id] = priced
         self._store.record(UsageRecorded(turn=priced))
         session = self._store.state.sessions.get(turn.session_id)
         if session is not None:

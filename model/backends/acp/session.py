@@ -265,6 +265,9 @@ class AcpSession:
                 # Updates outside a turn are late and are ignored.
                 if self._link.is_turn_open:
                     await self._emit_all(self._stream.events(update))
+                if update.get("sessionUpdate") == "usage_update":
+                    cost = self._stream.turn_cost
+                    await self._link.emit(base.UsageReported(self._usage, cost))
 
     async def _check_plan_mode(self) -> None:
         """Follow an agent that enters plan mode by itself; only the user can leave plan mode."""

@@ -76,6 +76,7 @@ class ClaudeStream:
         self._mark = ""
         self._error_code = ""
         self._retry_delay = None
+        self._usage.begin_turn()
 
     def handle_initialize(self, response: Json) -> Iterator[base.AgentEvent]:
         """Events from the response to `initialize`, before the first turn."""
@@ -211,6 +212,8 @@ class ClaudeStream:
     # Streaming ---------------------------------------------------------------------------------
 
     def _stream_event(self, event: Json) -> Iterator[base.AgentEvent]:
+        if self._usage.note_answer(event):
+            yield base.UsageReported(self._usage.so_far)
         match event.get("type"):
             case "message_start":
                 yield from self._drop_message()
@@ -275,6 +278,8 @@ class ClaudeStream:
             # The text explains the error; the end of the turn reports it.
             self._error_code = line["error"] if parent is None else self._error_code
             return
+        if parent is not None and self._usage.note_sub_agent(message):
+            yield base.UsageReported(self._usage.so_far)
         message_id = str(message.get("id", ""))
         if parent is None and self._message is not None and self._message.id != message_id:
             yield from self._drop_message()
@@ -338,7 +343,7 @@ class ClaudeStream:
             # An interrupted answer reports zero tokens; those read for it are known from its start.
             return base.TurnFinished(
                 "stopped",
-                usage if usage != Usage() else context,
+                usage if usage != Usage() else self._usage.so_far,
                 context_tokens or None,
                 cost_usd=cost if usage != Usage() else None,
             )

@@ -263,6 +263,9 @@ class ClaudeSession:
                     corrected = self._edits.correct(tool, line.get("tool_use_result"))
                     if corrected is not None:
                         await self._channel.emit(corrected)
+                case base.UsageReported(usage=usage):
+                    earlier = (each.usage for each in self._earlier_ends)
+                    event = base.UsageReported(sum(earlier, usage))
                 case base.ModelReported():
                     event = replace(event, is_user_choice=self._has_chosen_model)
                     self._has_chosen_model = False

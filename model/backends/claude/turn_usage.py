@@ -26,6 +26,40 @@ class TurnUsageReader:
     def __init__(self, *, is_new: bool) -> None:
         """`is_new` says that the conversation begins with the process."""
         self._total: float | None = 0.0 if is_new else None
+        self._answers = Usage()
+        self._current = Usage()
+        self._sub_agents: set[str] = set()
+
+    @property
+    def so_far(self) -> Usage:
+        """The tokens of the running turn's answers, as far as they were reported."""
+        return self._answers + self._current
+
+    def begin_turn(self) -> None:
+        """Forget the answers of the previous turn."""
+        self._answers = self._current = Usage()
+        self._sub_agents.clear()
+
+    def note_answer(self, event: Json) -> bool:
+        """Note the tokens in the start or the end of an answer; returns whether it had any."""
+        match event.get("type"):
+            case "message_start":
+                self._answers += self._current
+                self._current = parse_usage(as_object(event.get("message")).get("usage"))
+            case "message_delta":
+                self._current = parse_usage(event.get("usage"))
+            case _:
+                return False
+        return True
+
+    def note_sub_agent(self, message: Json) -> bool:
+        """Note the tokens of a sub-agent's answer, which each of its lines reports."""
+        if (message_id := str(message.get("id"))) in self._sub_agents:
+            return False
+        self._sub_agents.add(message_id)
+        usage = parse_usage(message.get("usage"))
+        self._answers += usage
+        return usage.total > 0
 
     def read(self, line: Json) -> tuple[Usage, float | None]:
         """Return the tokens and the cost in dollars, `None` if it is unknown."""

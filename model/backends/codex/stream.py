@@ -103,6 +103,7 @@ class CodexStream:
             case "thread/tokenUsage/updated":
                 usage = as_object(params.get("tokenUsage"))
                 self.tokens.update(thread, usage, is_main=thread == self.thread_id)
+                yield base.UsageReported(self.tokens.turn_usage)
             case "item/commandExecution/outputDelta" if params.get("itemId") in self._open_tools:
                 yield base.ToolOutput(str(params["itemId"]), str(params.get("delta") or ""))
             case "item/mcpToolCall/progress" if params.get("itemId") in self._open_tools:

@@ -18,7 +18,7 @@ class TokenCounts:
         """The tokens used by the turn so far, including sub-agents."""
         used = Usage()
         for thread, total in self._totals.items():
-            used += _difference(total, self._baselines.get(thread, Usage()))
+            used += total - self._baselines.get(thread, Usage())
         return used
 
     def begin_turn(self) -> None:
@@ -39,7 +39,7 @@ class TokenCounts:
         total, last = (_to_usage(as_object(usage.get(name))) for name in ("total", "last"))
         if is_main and thread not in self._totals:
             # A conversation whose last event was a compaction reports no usage on resume (0.169).
-            self._baselines[thread] = _difference(total, last)
+            self._baselines[thread] = total - last
         self._totals[thread] = total
         if is_main:
             context_tokens = _as_count(as_object(usage.get("last")).get("totalTokens"))
@@ -61,10 +61,3 @@ def _to_usage(counts: Json) -> Usage:
         cache_creation_input_tokens=written,
         cache_read_input_tokens=cached,
     )
-
-
-def _difference(later: Usage, earlier: Usage) -> Usage:
-    counts = {
-        name: max(0, getattr(later, name) - getattr(earlier, name)) for name in Usage.model_fields
-    }
-    return Usage(**counts)

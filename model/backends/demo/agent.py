@@ -51,7 +51,7 @@ class DemoAgent:
         self._ids = itertools.count(1)
         self._turn: asyncio.Task[None] | None = None
         self._replies: dict[str, asyncio.Future[dict[str, Any]]] = {}
-        self._output_words = 0
+        self._input_words = self._output_words = 0
         self._shell = Shell()
         self._ignores_input = False
         self._steering: dict[str, str] = {}
@@ -107,7 +107,7 @@ class DemoAgent:
     # The turn ----------------------------------------------------------------------------------
 
     async def _run_turn(self, text: str) -> None:
-        self._output_words = 0
+        self._input_words, self._output_words = len(text.split()), 0
         self._memory.remember(text)
         result: dict[str, Any] = {"type": "finished", "stop_reason": "end_turn"}
         try:
@@ -122,10 +122,13 @@ class DemoAgent:
             result = {"type": "failed", "error": f"The demo agent failed: {error}"}
         finally:
             self._shell.kill()
-        usage = {"input_tokens": len(text.split()), "output_tokens": self._output_words}
         context = {"context_tokens": self._memory.words, "context_window": CONTEXT_WINDOW}
-        cost = {"cost_usd": PRICE * sum(usage.values())}
-        self._emit({**result, "usage": usage, **cost, **context, "mark": str(self._memory.count)})
+        self._emit({**result, **self._used(), **context, "mark": str(self._memory.count)})
+
+    def _used(self) -> dict[str, Any]:
+        """What the turn used so far; a word is a token."""
+        usage = {"input_tokens": self._input_words, "output_tokens": self._output_words}
+        return {"usage": usage, "cost_usd": PRICE * sum(usage.values())}
 
     async def _respond(self, text: str) -> None:
         if self._text_only:
@@ -162,6 +165,7 @@ class DemoAgent:
             await directive(argument)
         except (ValueError, OSError) as error:
             await self._say(f"`/demo {name} {argument}` failed: {error}")
+        self._emit({"type": "usage", **self._used()})
         await self._read_steering()
 
     # Output ------------------------------------------------------------------------------------
@@ -305,6 +309,7 @@ class DemoAgent:
         request = self._id("request")
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._replies[request] = future
+        self._emit({"type": "usage", **self._used()})
         self._emit({"type": kind, "request_id": request, **fields})
         try:
             return await future

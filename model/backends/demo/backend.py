@@ -230,6 +230,9 @@ def _event(message: dict[str, Any]) -> base.AgentEvent:
         case "limits":
             windows = (UsageWindow.model_validate(window) for window in message["windows"])
             return base.LimitsReported(tuple(windows))
+        case "usage":
+            usage = Usage.model_validate(message["usage"])
+            return base.UsageReported(usage, message["cost_usd"])
         case "finished":
             return base.TurnFinished(
                 message["stop_reason"],

@@ -213,7 +213,9 @@ class OpenCodeStream:
         if session == self.session_id and info.get("role") == "user" and is_new:
             self._prompts.append(key)
         if info.get("role") == "assistant":
-            self._messages[key] = info
+            before, self._messages[key] = self._usage(), info
+            if (usage := self._usage()) != before:
+                yield base.UsageReported(usage, self._cost())
             if session == self.session_id:
                 if is_new:
                     self._has_started = True

@@ -18,8 +18,10 @@ def make_stream(mode: ExecutionMode = "build") -> ClaudeStream:
 
 
 def parse(*lines: Line, stream: ClaudeStream | None = None) -> list[base.AgentEvent]:
+    """The events for the lines, without what a turn used so far."""
     stream = stream or make_stream()
-    return [event for line in lines for event in stream.events(line)]
+    events = [event for line in lines for event in stream.events(line)]
+    return [event for event in events if not isinstance(event, base.UsageReported)]
 
 
 def parse_ending(*lines: Line) -> base.TurnFinished | base.TurnFailed:
@@ -220,6 +222,24 @@ def test_a_finished_turn_reports_its_usage_and_context_size() -> None:
         ),
         context_tokens=16,
         context_window=200_000,
+    )
+
+
+def test_answers_and_those_of_sub_agents_add_up_while_a_turn_runs() -> None:
+    stream = make_stream()
+    usage = {"input_tokens": 10, "output_tokens": 2, "cache_creation_input_tokens": 5}
+    done = say.stream({"type": "message_delta", "usage": usage})
+    inner = say.assistant("n", say.text("inner"), parent_tool_use_id="agent")
+    inner["message"]["usage"] = {"input_tokens": 100}
+    lines = say.message_start("m"), done, inner, inner, say.message_start("o")
+    reports = [each for line in lines for each in stream.events(line)]
+    assert [each.usage.total for each in reports if isinstance(each, base.UsageReported)] == [
+        16, 17, 117, 133,
+    ]  # fmt: skip
+    stream.begin_turn()
+    [begun] = [*stream.events(say.message_start("p"))]
+    assert begun == base.UsageReported(
+        Usage(input_tokens=10, cache_creation_input_tokens=5, cache_read_input_tokens=1)
     )
 
 

@@ -93,7 +93,8 @@ async def test_a_recording_produces_the_expected_events(
 def _is_about_the_program(event: base.AgentEvent) -> bool:
     is_of_model = isinstance(event, base.Notice) and "Model metadata" in event.text
     return is_of_model or isinstance(
-        event, base.CommandsListed | base.ModelsListed | base.ModelReported
+        event,
+        base.CommandsListed | base.ModelsListed | base.ModelReported | base.UsageReported,
     )
 
 

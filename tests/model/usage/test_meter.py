@@ -104,3 +104,57 @@ async def test_prices_are_looked_up_in_a_program_of_their_own() -> None:
     )
     assert found["openai/gpt-5"]
     assert (found["stub/loom"], found[hostile]) == (None, None)
+
+
+async def test_what_a_turn_reported_before_it_was_cut_off_is_counted_once(
+    harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
+) -> None:
+    puppet = await harness.start_turn("go")
+    puppet.say(base.UsageReported(USAGE), base.UsageReported(USAGE + USAGE, cost_usd=0.2))
+    await harness.wait_until(lambda: harness.session.usage == USAGE + USAGE)
+    await harness.chats.close()
+    await harness.store.flush()
+    assert harness.session.cost == Cost(usd=0.2)
+    later = await reopen_after_kill()
+    await later.meter.load()
+    puppet = await later.start_turn("go on")
+    puppet.say(base.UsageReported(USAGE), base.TurnFinished("end_turn", USAGE, cost_usd=0.1))
+    await later.wait_for_turn()
+    assert later.session.usage == USAGE + USAGE + USAGE
+    assert later.session.cost is not None and later.session.cost.usd == pytest.approx(0.3)
+    [total] = await later.store.usage(UsageSelection())
+    assert (total.turns, total.usage) == (2, later.session.usage)
+    assert total.cost_usd == pytest.approx(0.3)
+
+
+async def test_what_a_turn_reported_before_a_kill_is_priced_at_the_next_start(
+    harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
+) -> None:
+    puppet = await harness.start_turn("go")
+    puppet.say(base.ModelReported("loom-4"), base.UsageReported(USAGE))
+    await harness.wait_until(lambda: harness.session.usage == USAGE)
+    await harness.store.flush()
+    later = await reopen_after_kill()
+    later.prices["loom-4"] = PRICE
+    await later.meter.load()
+    await later.wait_until(lambda: later.session.cost is not None)
+    assert (later.session.usage, later.session.cost) == (USAGE, Cost(usd=4.0, is_estimated=True))
+    [total] = await later.store.usage(UsageSelection(by=("model",)))
+    assert (total.key, total.turns, total.cost_usd) == (("loom-4",), 1, pytest.approx(4.0))
+
+
+async def test_the_end_of_a_turn_replaces_what_was_estimated_when_it_was_cut_off(
+    harness: Harness,
+) -> None:
+    harness.prices["loom-4"] = PRICE
+    puppet = await harness.propose_plan("1. Look")
+    puppet.say(base.ModelReported("loom-4"), base.UsageReported(USAGE))
+    await harness.wait_until(lambda: harness.session.usage == USAGE)
+    await harness.chats.stop("s")
+    await harness.wait_until(lambda: harness.session.cost is not None)
+    puppet.say(base.TurnFinished("stopped", USAGE + USAGE, cost_usd=5.0))
+    await harness.wait_until(lambda: harness.session.usage == USAGE + USAGE)
+    assert harness.session.cost is not None and harness.session.cost.usd == pytest.approx(5.0)
+    [total] = await harness.store.usage(UsageSelection())
+    assert (total.turns, total.usage) == (1, USAGE + USAGE)
+    assert total.cost_usd == pytest.approx(5.0)
