@@ -47,7 +47,7 @@ def test_doctor_lists_the_agents_and_requires_one(spinney: Program) -> None:
     assert found["worktrees"]["remedy"] == "Make /proc a directory that you can write to."
 
 
-def test_doctor_tells_which_channels_of_notices_fail_or_how_that_is_found_out(
+def test_doctor_names_the_channels_of_notices_that_fail_or_how_that_is_found_out(
     spinney: Program,
 ) -> None:
     def examine() -> dict[str, object]:

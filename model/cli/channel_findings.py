@@ -42,7 +42,7 @@ def _ask_running() -> list[Finding]:
     failing = [
         Finding(
             _NAME, False, f"{each['label']} fails: {clean_line(each['problem'])}",
-            f"Mend it in the preferences, under Away, and try it: {_TEST}", _TEST,
+            f"Correct it in the preferences, under Away, and try it: {_TEST}", _TEST,
         )
         for each in channels if each["problem"]
     ]  # fmt: skip
