@@ -46,19 +46,18 @@ async def compact_to(desk: Desk, wanted: str) -> None:
 
 
 async def resume_session(desk: Desk) -> None:
-    """Open another session of the worktree or project; an archived one is restored."""
-    project = desk.project
-    if project is None:
-        desk.say("Open a project first.")
-        return
+    """Open a session of any project, those nearby first; an archived one is restored."""
     here = desk.worktree.id if desk.worktree is not None else ""
-    found = [
-        session
-        for session in desk.state.sessions.values()
-        if (worktree := desk.state.worktrees.get(session.worktree_id)) is not None
-        and worktree.project_id == project.id
-    ]
-    found.sort(key=lambda session: (session.worktree_id != here, -session.updated_at))
+    project = desk.project.id if desk.project is not None else ""
+    worktrees = desk.state.worktrees
+    found = [each for each in desk.state.sessions.values() if each.worktree_id in worktrees]
+    found.sort(
+        key=lambda session: (
+            session.worktree_id != here,
+            worktrees[session.worktree_id].project_id != project,
+            -session.updated_at,
+        )
+    )
     present = desk.session.id if desk.session is not None else ""
     choices = [_resume_choice(desk, session) for session in found]
     chosen = await desk.ask(Pick("Resume a session", choices, present))
@@ -73,8 +72,11 @@ async def resume_session(desk: Desk) -> None:
 
 def _resume_choice(desk: Desk, session: "Session") -> Choice:
     worktree = desk.state.worktrees[session.worktree_id]
+    project = desk.state.projects.get(worktree.project_id)
     is_archived = session.archived_at is not None or worktree.archived_at is not None
     about = [worktree.name, count(session.message_count, "message")]
+    if project is not None and project is not desk.project:
+        about.insert(0, project.name)
     return Choice(session.id, session.name, " · ".join([*about, *["archived"] * is_archived]))
 
 

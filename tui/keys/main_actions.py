@@ -296,7 +296,7 @@ MAIN_ACTIONS = (
         "resume_session",
         "",
         "Resume a session",
-        help="Of this worktree or project, archived ones included.",
+        help="Of all projects, this one first; archived ones included.",
     ),
     Action(
         "continue_foreign_session",

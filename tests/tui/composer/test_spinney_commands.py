@@ -85,17 +85,20 @@ async def test_search_rename_and_review_take_what_follows_them(start: Start) -> 
         assert not client.called("send_chat_message")
 
 
-async def test_resume_restores_an_archived_session(start: Start) -> None:
-    away = a_session(id="s2", name="Away", archived_at=5.0, updated_at=9.0)
-    client = FakeClient(a_state(a_project(), a_worktree(), a_session(), away))
+async def test_resume_finds_the_sessions_of_all_projects_and_restores_archived_ones(
+    start: Start,
+) -> None:
+    away = a_session(id="s2", worktree_id="w2", name="Away", archived_at=5.0, updated_at=9.0)
+    elsewhere = (a_project(id="p2", name="beta"), a_worktree(id="w2", project_id="p2", name="far"))
+    client = FakeClient(a_state(a_project(), a_worktree(), a_session(), *elsewhere, away))
     client.answers["unarchive_session"] = lambda given: client.feed(
-        e.SessionCreated(session=a_session(id="s2", name="Away"))
+        e.SessionCreated(session=away.model_copy(update={"archived_at": None}))
     )
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.session is not None)
         await pilot.press(*"/resume", "enter")
         await until(pilot, lambda: isinstance(app.screen, Pick))
-        await pilot.press(*"away", "enter")
+        await pilot.press(*"beta", "enter")
         await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s2")
 
 
