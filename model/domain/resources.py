@@ -227,6 +227,8 @@ class Pause(Resource):
     """When the limit ends, as the agent's provider reported it."""
     account: str = ""
     """The account at whose limit it is, as `set_resume_time` takes it."""
+    is_joined: bool = False
+    """Whether another session of the account had reached the limit before."""
     text: str = ""
     """What happened, in one sentence."""
     attempts: int = 0

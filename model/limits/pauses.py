@@ -56,13 +56,15 @@ def make_pause(
     # A provider that names a moment and then refuses again is not believed at once.
     earliest = now + back_off(limit, attempts - is_known) if attempts > is_known else now
     until = max(resets_at or 0.0, earliest)
+    account = account_of(state, session)
     is_for_person = limit == "usage_limit" and not state.preferences.resume_after_limit
     return Pause(
         kind=limit,
         since=now,
         until=None if is_for_person else until,
         resets_at=resets_at,
-        account=account_of(state, session),
+        account=account,
+        is_joined=limit == "usage_limit" and find_account_pause(state, account, now) is not None,
         text=clean_line(failed.error)[:_MAX_TEXT],
         attempts=attempts,
     )
@@ -73,8 +75,8 @@ def join_account_pause(state: State, session: Session, now: float) -> Pause | No
     pause = find_account_pause(state, account_of(state, session), now)
     if pause is None:
         return None
-    joined = {"since": now, "attempts": 0, "goes_on": "queue", "message_id": None}
-    return pause.model_copy(update=joined)
+    joined = {"since": now, "is_joined": True, "attempts": 0}
+    return pause.model_copy(update={**joined, "goes_on": "queue", "message_id": None})
 
 
 def put_off_others(state: State, session_id: str, pause: Pause) -> list[Event]:
@@ -167,7 +169,7 @@ def move_pause(session: Session, changed: Session, state: State, now: float) -> 
     account = account_of(state, changed)
     limit = find_account_pause(state, account, now)
     goes_on = "message" if pause.goes_on == "turn" and pause.message_id else pause.goes_on
-    moved = {"account": account, "goes_on": goes_on, "attempts": 0}
+    moved = {"account": account, "goes_on": goes_on, "attempts": 0, "is_joined": limit is not None}
     if limit is None:
         return pause.model_copy(update={**moved, "until": now, "resets_at": None})
     kept = {"kind": limit.kind, "until": limit.until, "resets_at": limit.resets_at}

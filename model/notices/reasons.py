@@ -31,9 +31,9 @@ def find_session_causes(state: State, session: Session) -> Iterator[Cause]:
         request_id = session.request.id if session.request is not None else None
         yield Cause(session.waiting_for, request_id or "", request_id)
     elif session.pause is not None:
-        # What is tried again and paused again is known by then.
+        # What is tried again and paused again is known by then, and so is what others wait for.
         is_new = session.pause.attempts <= 1 or session.pause.until is None
-        if session.pause.kind in _LIMITS and is_new:
+        if session.pause.kind in _LIMITS and is_new and not session.pause.is_joined:
             yield Cause("limit", session.pause.kind)
     elif session.unread and session.last_run is not None:
         turn = str(session.message_count)

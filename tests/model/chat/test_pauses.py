@@ -110,6 +110,21 @@ async def test_a_queue_does_not_run_into_the_limit_of_another_session(harness: H
     assert [m.text for m in harness.store.state.queued["same"]] == ["queued"]
 
 
+async def test_of_sessions_at_the_same_limit_all_but_the_first_have_joined_it(
+    harness: Harness,
+) -> None:
+    for name in ("second", "third"):
+        await harness.add_session(name)
+    second = await harness.backend.receiver_of(harness.chats.send("second", "runs"))
+    await pause_session(harness)
+    second.say(limit_reached())
+    await harness.wait_until(lambda: harness.status("second") == "paused")
+    await harness.chats.send("third", "waits")
+    pauses = {key: session.pause for key, session in harness.store.state.sessions.items()}
+    joined = {key: pause.is_joined for key, pause in pauses.items() if pause is not None}
+    assert joined == {"s": False, "second": True, "third": True}
+
+
 async def resume_with_queue(harness: Harness, *texts: str) -> Puppet:
     """Reach the limit in "s", queue messages in "same" behind it, and let that go on now."""
     await harness.add_session("same")

@@ -199,11 +199,14 @@ class Night:
         )
         await self.settle()
 
-    async def pause(self, session_id: str, kind: str, attempts: int = 1) -> None:
+    async def pause(
+        self, session_id: str, kind: str, attempts: int = 1, *, is_joined: bool = False
+    ) -> None:
         """A turn ends at a limit, or the agent's service cannot be reached."""
         until = None if kind == "budget" else self.now + 3600
         pause = {"kind": kind, "since": self.now, "until": until, "attempts": attempts}
-        self.change(session_id, status="paused", unread=True, pause={**pause, "text": "A limit."})
+        pause |= {"text": "A limit.", "is_joined": is_joined}
+        self.change(session_id, status="paused", unread=True, pause=pause)
         await self.settle()
 
     async def read(self, session_id: str) -> None:

@@ -59,6 +59,19 @@ async def test_each_reason_is_sent_once_and_withdrawn_when_it_is_gone(night: Nig
     assert list(night.standing) == ["limit.login"]
 
 
+async def test_a_limit_is_told_once_and_not_of_the_sessions_that_wait_for_it_too(
+    night: Night,
+) -> None:
+    await night.pause("login", "usage_limit")
+    for name in ("parser", "docs"):
+        await night.pause(name, "usage_limit", is_joined=True)
+    assert night.channel.titles == ["login has reached a usage limit"]
+    await night.work("login")
+    await night.advance(5)
+    assert not night.standing and night.channel.withdrawn == ["limit.login"]
+    assert len(night.channel.sent) == 1
+
+
 async def test_a_stopped_or_interrupted_turn_is_no_news(night: Night) -> None:
     for status in ("cancelled", "interrupted"):
         await night.work("login")
