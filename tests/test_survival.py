@@ -112,6 +112,29 @@ def test_a_kill_during_an_answer_loses_no_message_and_leaves_no_process(
         assert "later" in texts
 
 
+def test_a_kill_during_a_restart_loses_nothing_and_is_shown_in_the_conversation(
+    program: Program, repository: Path
+) -> None:
+    with program.serving("--demo") as server:
+        session = create_session(program, repository)
+        about = f"sessionId={session['id']}"
+        asyncio.run(read_stream(server, session["id"], "/demo stream 100000 200", "60:"))
+        waiting = program.call("send_chat_message", about, "message=later")
+        assert program.call("restart_spinney", "when=now")["restarting"]
+        os.kill(server.pid, signal.SIGKILL)  # while it ends its agents, or starts again
+        server.process.wait(PATIENCE)
+    until(lambda: not find_processes(Path(session["worktree"]["path"])), "the agent has ended")
+
+    with program.serving("--demo"):
+        after = program.call("get_session", about)
+        assert (after["status"], after["last_run"]["status"]) == ("idle", "interrupted")
+        assert "60:" in after["messages"][1]["content"][0]["text"]
+        assert after["messages"][1]["error"]["error"].startswith("Spinney ")
+        queued = program.call("list_queued_messages", about)
+        assert [message["id"] for message in queued] == [waiting["message_id"]]
+        assert program.call("get_problems") == []
+
+
 def test_a_tool_that_outlives_a_kill_is_ended_at_the_next_start(
     program: Program, repository: Path
 ) -> None:
