@@ -11,21 +11,57 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 from model.base.errors import project_not_found
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.messages import (
+    BlockChanged,
+    ContentDelta,
+    MessageCompleted,
+    MessageFailed,
+    MessageQueued,
+    MessageRemoved,
+    MessagesRewound,
+    MessageStarted,
+    RunNoticed,
+    ToolRunning,
+    ToolUsed,
+)
+from model.domain.events.notices import NoticeRaised, NoticesSeen, NoticesSent, NoticeWithdrawn
+from model.domain.events.program import (
+    GuestActed,
+    GuestLinksUpdated,
+    LimitsUpdated,
+    ModelsUpdated,
+    PreferencesUpdated,
+    ProgramUpdated,
+    TaskCompleted,
+)
+from model.domain.events.projects import ProjectAdded, ProjectRemoved, ProjectUpdated
+from model.domain.events.sessions import (
+    SessionArchived,
+    SessionCreated,
+    SessionDeleted,
+    SessionUpdated,
+    SessionWaiting,
+    TurnRecorded,
+    TurnUndone,
+    UsageRecorded,
+)
+from model.domain.events.worktrees import (
+    GitStatusUpdated,
+    WorktreeConflictsUpdated,
+    WorktreeCreateFailed,
+    WorktreeCreating,
+    WorktreeDeleted,
+    WorktreeEvent,
+    WorktreeStatusUpdated,
+)
+from model.domain.message_folding import fold_message
+from model.domain.messages import Message
 from model.domain.notices import Notice
 from model.domain.program import ProgramStatus
-from model.domain.resources import (
-    Block,
-    Message,
-    MessageError,
-    Project,
-    Session,
-    TextBlock,
-    ThinkingBlock,
-    ToolResultBlock,
-    ToolUseBlock,
-    Worktree,
-)
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences.schema import Preferences
 
 V = TypeVar("V")
@@ -141,55 +177,55 @@ def without(mapping: Mapping[str, V], *keys: str) -> Mapping[str, V]:
     return MappingProxyType({key: value for key, value in mapping.items() if key not in keys})
 
 
-def apply(state: State, event: e.Event) -> State:
+def apply(state: State, event: Event) -> State:
     """Return the state after the event. Pure; an event about an unknown id changes nothing."""
     match event:
-        case e.ContentDelta() | e.ToolUsed() | e.ToolRunning() | e.BlockChanged():
+        case ContentDelta() | ToolUsed() | ToolRunning() | BlockChanged():
             message = state.streaming.get(event.message_id)
             if message is None:
                 return state
             changed = fold_message(message, event)
             return replace(state, streaming=put(state.streaming, message.id, changed))
-        case e.MessageStarted():
+        case MessageStarted():
             started = put(state.streaming, event.message_id, event.message)
             return replace(state, streaming=started)
-        case e.MessageCompleted() | e.MessageFailed():
+        case MessageCompleted() | MessageFailed():
             return replace(state, streaming=without(state.streaming, event.message_id))
-        case e.MessageQueued() | e.MessageRemoved():
+        case MessageQueued() | MessageRemoved():
             return _apply_to_queue(state, event)
-        case e.SessionCreated() | e.SessionUpdated() | e.SessionArchived() | e.SessionDeleted():
+        case SessionCreated() | SessionUpdated() | SessionArchived() | SessionDeleted():
             return _apply_to_session(state, event)
-        case e.ProgramUpdated():
+        case ProgramUpdated():
             return replace(state, program=event.program)
-        case e.ProjectAdded() | e.ProjectUpdated():
+        case ProjectAdded() | ProjectUpdated():
             return replace(state, projects=put(state.projects, event.project.id, event.project))
-        case e.ProjectRemoved():
+        case ProjectRemoved():
             return _without_project(state, event.project_id)
-        case e.PreferencesUpdated():
+        case PreferencesUpdated():
             known = state.preferences.model_dump()
             merged = Preferences.model_validate({**known, **event.changes})
             return replace(state, preferences=merged)
         case (
-            e.SessionWaiting() | e.RunNoticed() | e.TaskCompleted() | e.ModelsUpdated()
-            | e.TurnRecorded() | e.TurnUndone() | e.LimitsUpdated() | e.UsageRecorded()
-            | e.GuestLinksUpdated() | e.GuestActed()
+            SessionWaiting() | RunNoticed() | TaskCompleted() | ModelsUpdated()
+            | TurnRecorded() | TurnUndone() | LimitsUpdated() | UsageRecorded()
+            | GuestLinksUpdated() | GuestActed()
         ):  # fmt: skip
             return state
-        case e.MessagesRewound():
+        case MessagesRewound():
             return state  # no unfinished or queued message is ever rewound
-        case e.NoticeRaised() | e.NoticeWithdrawn() | e.NoticesSent() | e.NoticesSeen():
+        case NoticeRaised() | NoticeWithdrawn() | NoticesSent() | NoticesSeen():
             return replace(state, notices=_apply_to_notices(state.notices, event))
         case _:
             return _apply_to_worktree(state, event)
 
 
-def rebase(event: e.Event, before: State, now: State) -> e.Event:
+def rebase(event: Event, before: State, now: State) -> Event:
     """Adapt an event made for the state `before` so that it can be applied to `now`.
 
     An event that carries a whole worktree changes only the fields that differ from `before`; later
     changes to other fields are kept.
     """
-    if not isinstance(event, e.WorktreeEvent):
+    if not isinstance(event, WorktreeEvent):
         return event
     base, wanted = before.worktrees.get(event.worktree.id), event.worktree
     current = now.worktrees.get(event.worktree.id)
@@ -200,83 +236,11 @@ def rebase(event: e.Event, before: State, now: State) -> e.Event:
     return event.model_copy(update={"worktree": current.model_copy(update=changes)})
 
 
-def fold_message(message: Message, event: e.Event) -> Message:
-    """Return an unfinished message after one of its events."""
-    match event:
-        case e.ContentDelta():
-            return _with_text(message, event)
-        case e.ToolUsed():
-            block = ToolUseBlock(
-                id=event.tool_use_id,
-                name=event.tool_name,
-                input=event.tool_input,
-                parent_tool_use_id=event.parent_tool_use_id,
-            )
-            return with_block(message, event.content_index, block)
-        case e.ToolRunning():
-            return _with_running(message, event)
-        case e.BlockChanged(block=ToolResultBlock(tool_use_id=tool)):
-            done = _without_running(message, tool)
-            return with_block(done, event.content_index, event.block)
-        case e.BlockChanged():
-            return with_block(message, event.content_index, event.block)
-        case e.MessageCompleted():
-            return message.model_copy(
-                update={
-                    "status": "completed",
-                    "stop_reason": event.stop_reason,
-                    "usage": event.usage,
-                }
-            )
-        case e.MessageFailed():
-            error = MessageError(error=event.error, error_type=event.error_type)
-            return message.model_copy(
-                update={"status": "completed", "error": error, "usage": event.usage}
-            )
-        case _:
-            return message
-
-
-def with_block(message: Message, index: int, block: Block) -> Message:
-    """Return the message with this block at `index`; an index past the end appends."""
-    content = [*message.content[:index], block, *message.content[index + 1 :]]
-    return message.model_copy(update={"content": content})
-
-
-def _with_running(message: Message, event: e.ToolRunning) -> Message:
-    index = event.content_index
-    block = message.content[index] if index < len(message.content) else None
-    if not isinstance(block, ToolUseBlock):
-        return message
-    fields = {"output_so_far": event.output, "running_for": event.seconds}
-    return with_block(message, index, block.model_copy(update=fields))
-
-
-def _without_running(message: Message, tool: str) -> Message:
-    """Remove the live output of a tool whose result has arrived, which includes it."""
-    for index, block in enumerate(message.content):
-        if isinstance(block, ToolUseBlock) and block.id == tool and block.running_for is not None:
-            fields = {"output_so_far": None, "running_for": None}
-            return with_block(message, index, block.model_copy(update=fields))
-    return message
-
-
-def _with_text(message: Message, delta: e.ContentDelta) -> Message:
-    kind = ThinkingBlock if delta.kind == "thinking" else TextBlock
-    content = message.content
-    if delta.content_index < len(content):
-        block = content[delta.content_index]
-        if isinstance(block, TextBlock | ThinkingBlock):
-            longer = block.model_copy(update={"text": block.text + delta.content})
-            return with_block(message, delta.content_index, longer)
-    return with_block(message, delta.content_index, kind(text=delta.content))
-
-
-def _apply_to_queue(state: State, event: e.MessageQueued | e.MessageRemoved) -> State:
-    message_id = event.message_id if isinstance(event, e.MessageRemoved) else event.message.id
+def _apply_to_queue(state: State, event: MessageQueued | MessageRemoved) -> State:
+    message_id = event.message_id if isinstance(event, MessageRemoved) else event.message.id
     waiting = state.queued.get(event.session_id, ())
     queued = tuple(message for message in waiting if message.id != message_id)
-    if isinstance(event, e.MessageQueued) and event.status == "sent":
+    if isinstance(event, MessageQueued) and event.status == "sent":
         # A changed message keeps its place.
         ids = [message.id for message in waiting]
         place = ids.index(message_id) if message_id in ids else len(queued)
@@ -288,16 +252,16 @@ def _apply_to_queue(state: State, event: e.MessageQueued | e.MessageRemoved) -> 
 
 def _apply_to_session(
     state: State,
-    event: e.SessionCreated | e.SessionUpdated | e.SessionArchived | e.SessionDeleted,
+    event: SessionCreated | SessionUpdated | SessionArchived | SessionDeleted,
 ) -> State:
     match event:
-        case e.SessionCreated():
+        case SessionCreated():
             return replace(state, sessions=put(state.sessions, event.session.id, event.session))
-        case e.SessionDeleted():
+        case SessionDeleted():
             return _without_sessions(state, {event.session_id})
-        case e.SessionUpdated():
+        case SessionUpdated():
             updates = event.updates
-        case e.SessionArchived():
+        case SessionArchived():
             updates = {"archived_at": event.archived_at}
     session = state.sessions.get(event.session_id)
     if session is None:
@@ -308,12 +272,12 @@ def _apply_to_session(
 
 def _apply_to_notices(
     notices: Mapping[str, Notice],
-    event: e.NoticeRaised | e.NoticeWithdrawn | e.NoticesSent | e.NoticesSeen,
+    event: NoticeRaised | NoticeWithdrawn | NoticesSent | NoticesSeen,
 ) -> Mapping[str, Notice]:
     match event:
-        case e.NoticeRaised():
+        case NoticeRaised():
             return put(notices, event.notice.id, event.notice)
-        case e.NoticeWithdrawn():
+        case NoticeWithdrawn():
             return without(notices, event.notice_id)
     changed = dict(notices)
     for notice_id in event.notice_ids:
@@ -322,8 +286,8 @@ def _apply_to_notices(
     return MappingProxyType(changed)
 
 
-def _note_sent(notice: Notice, event: e.NoticesSent | e.NoticesSeen) -> Notice:
-    if isinstance(event, e.NoticesSeen):
+def _note_sent(notice: Notice, event: NoticesSent | NoticesSeen) -> Notice:
+    if isinstance(event, NoticesSeen):
         return notice.model_copy(update={"seen_at": event.at})
     name = "reminded" if event.is_reminder else "sent"
     times = {key: at for key, at in getattr(notice, name).items() if key != event.channel}
@@ -332,29 +296,29 @@ def _note_sent(notice: Notice, event: e.NoticesSent | e.NoticesSeen) -> Notice:
     return notice.model_copy(update={name: times})
 
 
-def _apply_to_worktree(state: State, event: e.Event) -> State:
+def _apply_to_worktree(state: State, event: Event) -> State:
     match event:
-        case e.WorktreeCreating() | e.WorktreeEvent():
+        case WorktreeCreating() | WorktreeEvent():
             changed = put(state.worktrees, event.worktree.id, event.worktree)
             return replace(state, worktrees=changed)
-        case e.WorktreeCreateFailed():
+        case WorktreeCreateFailed():
             return _without_worktrees(state, {event.id})
-        case e.WorktreeDeleted():
+        case WorktreeDeleted():
             return _without_worktrees(state, {event.worktree_id})
-        case e.WorktreeStatusUpdated():
+        case WorktreeStatusUpdated():
             return _with_status(
                 state,
                 event.worktree_id,
                 cached_pr_status=event.cached_pr_status,
                 cached_check_status=event.cached_check_status,
             )
-        case e.GitStatusUpdated():
+        case GitStatusUpdated():
             return _with_status(
                 state,
                 event.worktree_id,
                 **{cached: getattr(event, name) for name, cached in GIT_STATUS_FIELDS.items()},
             )
-        case e.WorktreeConflictsUpdated():
+        case WorktreeConflictsUpdated():
             kinds = {one.partner: one.with_kind for one in event.conflicts}
             return _with_status(
                 state,

@@ -19,7 +19,7 @@ from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
 from model.commands.dispatch import run
 from model.commands.server import regenerate_http_token, status_when_stopped
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
 from model.runtime.http_server import preferred_certificate
 from model.service.certificates import CertificateFiles
 from server.auth import Authenticator

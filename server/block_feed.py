@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from model.domain import events as e
-from model.domain.resources import PlanBlock, TextBlock
+from model.domain.events.base import Event
+from model.domain.events.messages import BlockChanged, ContentDelta, MessageCompleted, MessageFailed
+from model.domain.messages import PlanBlock, TextBlock
 from model.richtext.blocks import Block, CodeBlock, as_json
 from model.richtext.markdown import MarkdownStream
 from model.state import State
@@ -145,20 +146,20 @@ class BlockFeed:
             if shown is not None:
                 self._apply(shown, entry.event)
 
-    def _apply(self, shown: _ShownSession, event: e.Event) -> None:
+    def _apply(self, shown: _ShownSession, event: Event) -> None:
         match event:
-            case e.ContentDelta(kind=None):
+            case ContentDelta(kind=None):
                 key = (event.message_id, event.content_index)
                 shown.texts.setdefault(key, _StreamedText()).stream.append(event.content)
                 shown.changed[key] = None
                 self._schedule_flush()
-            case e.BlockChanged(block=TextBlock() | PlanBlock() as block):
+            case BlockChanged(block=TextBlock() | PlanBlock() as block):
                 key = (event.message_id, event.content_index)
                 text = shown.texts[key] = _StreamedText()
                 text.stream.append(block.text)
                 shown.changed[key] = None
                 self._schedule_flush()
-            case e.MessageCompleted() | e.MessageFailed():
+            case MessageCompleted() | MessageFailed():
                 self._flush(event.session_id)
                 self._finish_message(event.session_id, shown, event.message_id)
 

@@ -6,7 +6,8 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
-from model.domain.events import EVENTS, Event
+from model.domain.events.all import EVENTS
+from model.domain.events.base import Event
 
 _MAX_VALUES: Final = 100
 

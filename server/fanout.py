@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from model.domain.events import ContentDelta, Event
+from model.domain.events.base import Event
+from model.domain.events.messages import ContentDelta
 from model.store.bus import EventBus, Missed, Published, Reader
 from server.limits import Limits
 

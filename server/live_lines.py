@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from model.base.text import clean_line
-from model.domain import events as e
-from model.domain.resources import TextBlock
+from model.domain.events.base import Event
+from model.domain.events.messages import BlockChanged, ContentDelta, MessageStarted
+from model.domain.messages import TextBlock
 from model.state import State
 from model.store.bus import EventBus
 from server.fanout import Connection, text_frame
@@ -114,14 +115,14 @@ class LiveLines:
         if self._changed and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(FLUSH_INTERVAL, self._flush)
 
-    def _apply(self, tail: _Tail, event: e.Event) -> None:
+    def _apply(self, tail: _Tail, event: Event) -> None:
         match event:
-            case e.ContentDelta(kind=None):
+            case ContentDelta(kind=None):
                 tail.append(event.content_index, event.content)
-            case e.BlockChanged(block=TextBlock() as block):
+            case BlockChanged(block=TextBlock() as block):
                 tail.index = -1
                 tail.append(event.content_index, block.text)
-            case e.MessageStarted():
+            case MessageStarted():
                 tail.index, tail.text = -1, ""
             case _:
                 return

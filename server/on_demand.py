@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.base.errors import SpinneyError, as_user_error
 from model.commands.server import start_http_server, status_when_stopped, stop_http_server
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
 from model.preferences.apply import apply_changes
 
 if TYPE_CHECKING:

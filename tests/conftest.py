@@ -15,8 +15,11 @@ import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
 from model.base.paths import Directories
 from model.commands.sessions import create_session
-from model.domain.events import ProjectAdded, WorktreeCreated
-from model.domain.resources import Project, Session, Worktree
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.store.bus import EventBus
 from tests.fakes import FakeBackend

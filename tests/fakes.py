@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.domain.resources import AgentCommand, Usage
+from model.domain.agent_commands import AgentCommand
+from model.domain.usage import Usage
 from model.store.database import Database
 from model.store.rows import Statement
 from tests.puppet import Puppet

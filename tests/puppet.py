@@ -7,7 +7,8 @@ from pathlib import Path
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from model.domain.resources import AgentCommand, Usage
+from model.domain.agent_commands import AgentCommand
+from model.domain.usage import Usage
 from tests.patience import PATIENCE
 
 

@@ -13,7 +13,7 @@ from docs.generate import PAGE_MODULE, call_table, page_module, pages
 from model.api.command import COMMANDS
 from model.cli.arguments import TABLE
 from model.cli.reference import schema
-from model.domain.events import EVENTS
+from model.domain.events.all import EVENTS
 from model.preferences.fields import shown_fields
 from model.preferences.prompts import PROMPTS
 from model.preferences.schema import PROMPT_KEYS

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.preferences.schema import Preferences
 from model.secrets.scanner import find_secrets
 from model.worktrees.file_search import _index_paths

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from model.api.doctor import BackendReport
     from model.client.base import Client
-    from model.domain.resources import Project, Session, Worktree
+    from model.domain.projects import Project
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
     from model.preferences.schema import Preferences
     from model.state import State
     from tui.draw.colors import Palette

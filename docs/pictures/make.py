@@ -17,7 +17,8 @@ from model.api.sessions import create_session, send_chat_message, update_session
 from model.api.worktrees import create_worktree
 from model.base.instance import acquire_lock
 from model.demo import demo_directories
-from model.domain.resources import ExecutionMode, Session
+from model.domain.modes import ExecutionMode
+from model.domain.sessions import Session
 from model.state import State
 from server.engine import Engine
 from tui.shell.app import SpinneyApp

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from model.access.file import RecordFile
 from model.access.tokens import ACTION, hash_token, is_token, make_token
 from model.base.errors import SpinneyError
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 from model.state import State
 
 ActionDecision = Literal["allow", "deny", "approve", "answer"]

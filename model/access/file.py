@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from model.base.paths import create_private_directory, write_atomically
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 R = TypeVar("R", bound=Resource)
 

@@ -8,7 +8,7 @@ from model.access.actions import ActionDecision, OneTimeActions
 from model.access.audit import GuestActionLog
 from model.access.links import Guest, GuestLinks
 from model.access.world import is_shared
-from model.domain.events import GuestActed, GuestLinksUpdated
+from model.domain.events.program import GuestActed, GuestLinksUpdated
 from model.domain.guests import GuestAction
 from model.store.store import Store
 

@@ -18,7 +18,7 @@ from model.access.file import RecordFile
 from model.access.tokens import DEVICE, LINK, hash_token, is_token, make_token
 from model.base.errors import SpinneyError
 from model.domain.guests import GuestLink
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 MAX_LINKS: Final = 200
 MAX_DEVICES: Final = 100

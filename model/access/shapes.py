@@ -8,8 +8,12 @@ from typing import Any, Final, TypeVar
 
 from model.access.masked_text import find_boundary
 from model.base.masking import MASK, MIN_SECRET_LENGTH, find_named_secrets
-from model.domain.resources import Block, ImageBlock, Message, Project, Resource, Session, Worktree
+from model.domain.messages import Block, ImageBlock, Message
+from model.domain.projects import Project
+from model.domain.resource import Resource
+from model.domain.sessions import Session
 from model.domain.turns import Turn
+from model.domain.worktrees import Worktree
 from model.secrets.scanner import mask_secrets
 
 R = TypeVar("R", bound=Resource)

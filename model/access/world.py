@@ -13,7 +13,7 @@ from dataclasses import replace
 from model.access.masked_events import EventMasker
 from model.access.shapes import show, show_message
 from model.domain.guests import GuestTerms
-from model.domain.resources import MessagePage
+from model.domain.messages import MessagePage
 from model.domain.turns import Turn
 from model.preferences.schema import Preferences
 from model.state import State, apply

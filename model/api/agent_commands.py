@@ -1,7 +1,7 @@
 """Slash commands of agents."""
 
 from model.api.command import command
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 
 @command

@@ -3,7 +3,7 @@
 from model.api.command import command
 from model.api.git import CommitResult
 from model.domain.changes import ConflictChoice, ConflictSide, FileStatus, Operation, Side
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class ChangedFile(Resource):

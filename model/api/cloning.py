@@ -3,7 +3,8 @@
 from typing import Annotated
 
 from model.api.command import PATH, command
-from model.domain.resources import Project, Resource
+from model.domain.projects import Project
+from model.domain.resource import Resource
 
 
 class CloneProgress(Resource):

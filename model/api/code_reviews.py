@@ -6,7 +6,8 @@ from model.api.reviews import DEFAULT_LIMIT, DiffRows
 from model.domain.changes import Side
 from model.domain.code_reviews import CodeReview, Finding, HunkVerdict, Severity, Verdict
 from model.domain.landing import ReviewProgress
-from model.domain.resources import Resource, SessionMessage
+from model.domain.messages import SessionMessage
+from model.domain.resource import Resource
 
 
 class ViewedFile(Resource):

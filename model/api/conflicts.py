@@ -2,7 +2,7 @@
 
 from model.api.command import command
 from model.domain.conflicts import WorktreeConflict
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class ConflictMessage(Resource):

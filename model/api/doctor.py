@@ -4,7 +4,7 @@ from pydantic import Field
 
 from model.api.command import command
 from model.domain.findings import Finding
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class BackendReport(Resource):

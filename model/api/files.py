@@ -1,7 +1,7 @@
 """Files of a worktree."""
 
 from model.api.command import command
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 DEFAULT_LIMIT = 50
 

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from model.api.command import command
-from model.domain.resources import Project
+from model.domain.projects import Project
 
 
 @command

@@ -2,7 +2,8 @@
 
 from model.api.command import command
 from model.domain.foreign_sessions import ForeignSessions, ResumeCommand
-from model.domain.resources import ExecutionMode, Session
+from model.domain.modes import ExecutionMode
+from model.domain.sessions import Session
 
 
 @command

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from model.api.command import PATH, command
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class CommitResult(Resource):

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from model.api.command import command
 from model.domain.guests import GuestAction, GuestLink, GuestRole
-from model.domain.resources import ExecutionMode, Resource
+from model.domain.modes import ExecutionMode
+from model.domain.resource import Resource
 
 MAX_HOURS: Final = 30 * 24
 MAX_NAME: Final = 100

@@ -7,7 +7,7 @@ from pydantic import Field
 from model.api.changes import ChangedFile, FileDiff
 from model.api.command import command
 from model.api.git import CommitResult
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class Commit(Resource):

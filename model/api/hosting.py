@@ -15,7 +15,10 @@ from model.domain.hosting import (
     WorkflowRun,
     WorkKind,
 )
-from model.domain.resources import ExecutionMode, Resource, Session, Worktree
+from model.domain.modes import ExecutionMode
+from model.domain.resource import Resource
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 
 
 class StartedWork(Resource):

@@ -12,7 +12,8 @@ from model.domain.landing import (
     Swept,
     Train,
 )
-from model.domain.resources import Resource, SessionMessage
+from model.domain.messages import SessionMessage
+from model.domain.resource import Resource
 
 
 class LandingMessage(Resource):

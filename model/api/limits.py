@@ -1,7 +1,8 @@
 """Paused sessions and messages with a time."""
 
 from model.api.command import command
-from model.domain.resources import Message, Session
+from model.domain.messages import Message
+from model.domain.sessions import Session
 
 
 @command

@@ -3,7 +3,7 @@
 from typing import Any
 
 from model.api.command import command
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 from model.preferences.fields import Kind
 from model.preferences.prompts import PromptKind
 from model.preferences.schema import Preferences, PromptKey

@@ -3,8 +3,10 @@
 from typing import Annotated, Literal
 
 from model.api.command import PATH, UNCHANGED, Unchanged, command
-from model.domain.hosting import MergeMethod
-from model.domain.resources import Branch, HostingRemote, Project, Remote, Resource
+from model.domain.branches import Branch, Remote
+from model.domain.hosting import HostingRemote, MergeMethod
+from model.domain.projects import Project
+from model.domain.resource import Resource
 from model.preferences.schema import BranchTemplate
 
 

@@ -1,7 +1,8 @@
 """What a session is asked to do for a pull request: fix checks, answer comments."""
 
 from model.api.command import command
-from model.domain.resources import Session, SessionMessage
+from model.domain.messages import SessionMessage
+from model.domain.sessions import Session
 
 
 @command

@@ -1,7 +1,7 @@
 """Pull requests of worktrees."""
 
 from model.api.command import command
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class OpenedPullRequest(Resource):

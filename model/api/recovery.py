@@ -2,7 +2,8 @@
 
 from model.api.command import command
 from model.domain.recovery import RecoveryFile, RecoveryPoint
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 
 
 @command

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from model.api.command import command
 from model.domain.changes import Side
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 DEFAULT_LIMIT: Final = 1_000
 """Rows per page."""

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from model.api.command import VERBATIM, command
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 from model.domain.scripts import CommandRun, Script, ScriptName, ScriptRun
 
 

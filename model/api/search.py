@@ -3,7 +3,8 @@
 from typing import Literal
 
 from model.api.command import command
-from model.domain.resources import Resource, Session
+from model.domain.resource import Resource
+from model.domain.sessions import Session
 
 DEFAULT_LIMIT = 50
 

@@ -1,7 +1,7 @@
 """Secrets in what would be committed or published."""
 
 from model.api.command import command
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.domain.secret_findings import Publishing, SecretReport
 
 

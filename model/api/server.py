@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from model.api.command import command, local_command
 from model.domain.program import ProgramStatus, RestartAnswer
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class ConnectionCode(Resource):

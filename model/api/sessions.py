@@ -3,21 +3,13 @@
 import uuid
 
 from model.api.command import command
+from model.domain.messages import Message, MessagePage, SentMessage
+from model.domain.modes import ExecutionMode, ThinkingLevel, WorkingMode
 from model.domain.output import ToolOutput
-from model.domain.resources import (
-    Decision,
-    ExecutionMode,
-    Message,
-    MessagePage,
-    Resource,
-    SentMessage,
-    Session,
-    SessionStatus,
-    SessionWithMessages,
-    ThinkingLevel,
-    WorkingMode,
-)
+from model.domain.requests import Decision
+from model.domain.resource import Resource
 from model.domain.session_rows import ArchivedFilter, SessionList
+from model.domain.sessions import Session, SessionStatus, SessionWithMessages
 from model.preferences.schema import PromptKey
 
 PAGE_SIZE = 100

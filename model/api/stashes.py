@@ -2,7 +2,7 @@
 
 from model.api.command import command
 from model.api.git import ExchangeResult
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class Stash(Resource):

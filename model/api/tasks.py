@@ -4,7 +4,10 @@ import uuid
 
 from model.api.command import command
 from model.domain.hosting import WorkKind
-from model.domain.resources import ExecutionMode, Resource, Session, ThinkingLevel, Worktree
+from model.domain.modes import ExecutionMode, ThinkingLevel
+from model.domain.resource import Resource
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 
 
 class TaskContext(Resource):

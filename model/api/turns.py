@@ -4,7 +4,8 @@ from typing import Literal
 
 from model.api.changes import ChangedFile, FileDiff
 from model.api.command import command
-from model.domain.resources import Resource, Session
+from model.domain.resource import Resource
+from model.domain.sessions import Session
 from model.domain.turns import TurnFile, UndoScope
 
 UndoAction = Literal["restore", "merge", "conflict", "keep"]

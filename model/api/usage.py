@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from model.api.command import command
-from model.domain.resources import Resource, Usage
-from model.domain.usage import AccountLimits
+from model.domain.resource import Resource
+from model.domain.usage import AccountLimits, Usage
 
 BudgetScope = Literal["day", "project", "session"]
 UsageBy = Literal["day", "model", "agent", "project", "worktree", "session", "turn"]

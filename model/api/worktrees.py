@@ -7,12 +7,14 @@ from pydantic import AfterValidator
 
 from model.api.command import PATH, command
 from model.base.text import clean_line
-from model.domain.resources import Label, Resource, Worktree
+from model.domain.resource import Resource
 from model.domain.worktrees import (
     IncludedFiles,
     IssueContext,
+    Label,
     OutsideWorktree,
     PullRequestContext,
+    Worktree,
 )
 
 _MAX_LABEL_LENGTH: Final = 50

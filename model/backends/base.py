@@ -13,16 +13,10 @@ from typing import Any, Final, Literal, Protocol, runtime_checkable
 from model.backends.model_lists import ModelList
 from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import ErrorType, SpinneyError
-from model.domain.resources import (
-    EFFORTS,
-    AgentCommand,
-    Effort,
-    ExecutionMode,
-    Question,
-    ThinkingLevel,
-    Usage,
-)
-from model.domain.usage import UsageWindow
+from model.domain.agent_commands import AgentCommand
+from model.domain.modes import EFFORTS, Effort, ExecutionMode, ThinkingLevel
+from model.domain.requests import Question
+from model.domain.usage import Usage, UsageWindow
 
 Limit = Literal["usage_limit", "overloaded", "network"]
 """Why a turn cannot go on now but can later: the account's limit, a provider that is overloaded or

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 FILE_LIMIT: Final = 500
 """Maximum number of files, and of folders, scanned below a folder."""

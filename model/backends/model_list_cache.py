@@ -22,7 +22,7 @@ from model.backends.claude import models as claude_models
 from model.backends.model_lists import ModelList, apply_model_lists
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 from model.preferences import profiles
 from model.preferences.precedence import choose_model
 from model.preferences.schema import CliProfile, Preferences

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from model.agents.catalog import BUILT_IN, PRESETS, BackendRow, Catalog, ModelRow
 from model.base.text import clean_line
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 MODEL_LIMIT: Final = 1000
 """Maximum number of models kept per program; a gateway may offer some hundreds."""

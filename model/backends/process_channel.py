@@ -12,7 +12,7 @@ from model.backends.channel import Channel
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 
 CLOSE_TIMEOUT: Final = 1.0
 """Seconds to stop the open turn before closing."""

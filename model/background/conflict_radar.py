@@ -25,8 +25,9 @@ from model.domain.conflicts import (
     ConflictSummary,
     WorktreeConflict,
 )
-from model.domain.events import WorktreeConflictsUpdated
-from model.domain.resources import Project, Worktree
+from model.domain.events.worktrees import WorktreeConflictsUpdated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git.snapshots import radar
 from model.git.snapshots.overlaps import OverlapFinder
 from model.git.snapshots.scratch import ScratchObjects

@@ -17,14 +17,12 @@ from model.background.conflict_radar import ConflictRadar
 from model.background.scheduler import KeyedScheduler
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
-from model.domain.events import (
-    BlockChanged,
-    Event,
-    MessageCompleted,
-    MessageFailed,
-    PreferencesUpdated,
-    ProjectRemoved,
-    SessionUpdated,
+from model.domain.events.base import Event
+from model.domain.events.messages import BlockChanged, MessageCompleted, MessageFailed
+from model.domain.events.program import PreferencesUpdated
+from model.domain.events.projects import ProjectRemoved
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import (
     WorktreeArchived,
     WorktreeCreated,
     WorktreeDeleted,
@@ -33,7 +31,8 @@ from model.domain.events import (
     WorktreeUnarchived,
     WorktreeUpdated,
 )
-from model.domain.resources import ToolResultBlock, Worktree
+from model.domain.messages import ToolResultBlock
+from model.domain.worktrees import Worktree
 from model.git.branch_tips import BranchTips, read_branch_tips
 from model.git.status import GitStatus
 from model.git.watch import WatchedTree, watch

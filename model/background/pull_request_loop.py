@@ -14,9 +14,13 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.plural import count
-from model.domain.events import Event, PullRequestUpdated, SessionUpdated, TaskCompleted
+from model.domain.events.base import Event
+from model.domain.events.landing import PullRequestUpdated
+from model.domain.events.program import TaskCompleted
+from model.domain.events.sessions import SessionUpdated
 from model.domain.hosting import PullRequestDetails
-from model.domain.resources import PullRequestLoop, Session, Worktree
+from model.domain.sessions import PullRequestLoop, Session
+from model.domain.worktrees import Worktree
 from model.git.run import git
 from model.hosting.agent_messages import compose_comments, compose_failed_checks, with_push
 from model.hosting.details import PullRequestCache

@@ -10,8 +10,10 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.events import SessionDeleted, TaskCompleted
-from model.domain.resources import Session, Worktree
+from model.domain.events.program import TaskCompleted
+from model.domain.events.sessions import SessionDeleted
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.store.store import Store
 from model.worktrees.removal import WorktreeRemover
 

@@ -9,8 +9,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
-from model.domain.events import Event, GitStatusUpdated, WorktreeStatusUpdated, WorktreeUpdated
-from model.domain.resources import Project, Worktree
+from model.domain.events.base import Event
+from model.domain.events.worktrees import GitStatusUpdated, WorktreeStatusUpdated, WorktreeUpdated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git import status
 from model.git.branch_tips import BranchTips, read_branch_tips
 from model.state import State

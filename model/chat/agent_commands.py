@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from model.base.text import clean_line
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 MAX_COMMANDS: Final = 500
 """Commands that are offered; a longer list means that the program is broken."""

@@ -11,8 +11,15 @@ from model.chat.message_builder import MessageBuilder
 from model.chat.requests import record_session
 from model.chat.texts import describe_limit_end
 from model.chat.tool_outputs import ToolOutputs
-from model.domain.events import BlockChanged, MessageCompleted, MessageFailed, MessageQueued
-from model.domain.resources import Block, Message, Request, Usage
+from model.domain.events.messages import (
+    BlockChanged,
+    MessageCompleted,
+    MessageFailed,
+    MessageQueued,
+)
+from model.domain.messages import Block, Message
+from model.domain.requests import Request
+from model.domain.usage import Usage
 from model.store.store import Store
 
 MAX_NOTES: Final = 12

@@ -9,7 +9,7 @@ from model.backends import base
 from model.backends.model_lists import ModelList
 from model.base.errors import SpinneyError
 from model.chat.agent_pool import AgentPool, Slot
-from model.domain.resources import Session
+from model.domain.sessions import Session
 
 IDLE_TIMEOUT = 15 * 60.0
 """Seconds without a turn after which the process is closed; the next message resumes it."""

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.requests import RequestQueue
-from model.domain.resources import Request
+from model.domain.requests import Request
 
 
 class AnswerDelivery:

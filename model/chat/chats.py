@@ -38,27 +38,16 @@ from model.chat.user_messages import (
     make_resolved_events,
     make_user_message,
 )
-from model.domain.events import (
-    Event,
-    MessageQueued,
-    MessageRemoved,
-    SessionArchived,
-    SessionCreated,
-    SessionUpdated,
-    WorktreeUpdated,
-)
+from model.domain.agent_commands import AgentCommand
+from model.domain.events.base import Event
+from model.domain.events.messages import MessageQueued, MessageRemoved
+from model.domain.events.sessions import SessionArchived, SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.foreign_sessions import ResumeCommand
-from model.domain.resources import (
-    AgentCommand,
-    Decision,
-    Message,
-    PauseKind,
-    PlanBlock,
-    QuestionBlock,
-    SentMessage,
-    Session,
-    WorkingMode,
-)
+from model.domain.messages import Message, PlanBlock, QuestionBlock, SentMessage
+from model.domain.modes import WorkingMode
+from model.domain.requests import Decision
+from model.domain.sessions import PauseKind, Session
 from model.limits.pauses import begin_pause, end_pause, move_pause
 from model.state import State
 from model.store.store import Store

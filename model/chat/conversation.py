@@ -25,19 +25,13 @@ from model.chat.steering import Steering
 from model.chat.tool_outputs import ToolOutputs
 from model.chat.turn_pauses import TurnPauses
 from model.chat.user_messages import make_prompt
-from model.domain.events import RunNoticed, SessionUpdated
-from model.domain.resources import (
-    Decision,
-    ExecutionMode,
-    Handover,
-    LastRun,
-    Message,
-    Pause,
-    Request,
-    Session,
-    SessionStatus,
-    Usage,
-)
+from model.domain.events.messages import RunNoticed
+from model.domain.events.sessions import SessionUpdated
+from model.domain.messages import Message
+from model.domain.modes import ExecutionMode
+from model.domain.requests import Decision, Request
+from model.domain.sessions import Handover, LastRun, Pause, Session, SessionStatus
+from model.domain.usage import Usage
 from model.limits.pauses import put_off_others
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder

@@ -13,15 +13,13 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.chat.agent_process import LaunchResolver
 from model.chat.foreign_sessions import as_reader, make_messages, make_note
-from model.domain.events import (
-    Event,
-    MessageCompleted,
-    MessageQueued,
-    MessageStarted,
-    SessionUpdated,
-)
+from model.domain.events.base import Event
+from model.domain.events.messages import MessageCompleted, MessageQueued, MessageStarted
+from model.domain.events.sessions import SessionUpdated
 from model.domain.foreign_sessions import ResumeCommand
-from model.domain.resources import Message, Session, Usage
+from model.domain.messages import Message
+from model.domain.sessions import Session
+from model.domain.usage import Usage
 from model.store.store import Store
 
 READ_TIMEOUT: Final = 60.0

@@ -17,9 +17,12 @@ from model.backends.stored_conversations import (
 )
 from model.base.errors import SpinneyError, worktree_not_found
 from model.base.text import clean_line
-from model.domain.events import Event, SessionCreated
+from model.domain.events.base import Event
+from model.domain.events.sessions import SessionCreated
 from model.domain.foreign_sessions import ForeignSession, ForeignSessions
-from model.domain.resources import Message, Session, TextBlock, Worktree
+from model.domain.messages import Message, TextBlock
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.state import State
 from model.store.rows import MessageImport
 from model.store.store import Store

@@ -12,7 +12,8 @@ from typing import Any, Final
 from model.agents.catalog import Catalog
 from model.base.errors import SpinneyError
 from model.chat.transcript_text import format_transcript
-from model.domain.resources import AgentMemory, Handover, Message, Session
+from model.domain.messages import Message
+from model.domain.sessions import AgentMemory, Handover, Session
 from model.store.store import Store
 from model.writing.writer import Writer
 

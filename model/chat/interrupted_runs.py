@@ -1,7 +1,8 @@
 """Cleanup of runs that were open when Spinney was killed."""
 
-from model.domain.events import MessageFailed, SessionUpdated
-from model.domain.resources import LastRun
+from model.domain.events.messages import MessageFailed
+from model.domain.events.sessions import SessionUpdated
+from model.domain.sessions import LastRun
 from model.store.store import Store
 
 

@@ -1,7 +1,8 @@
 """Look up sessions by id, and the requests of theirs that wait for an answer."""
 
 from model.base.errors import SpinneyError, session_not_found
-from model.domain.resources import Request, Session
+from model.domain.requests import Request
+from model.domain.sessions import Session
 from model.state import State
 
 

@@ -21,25 +21,25 @@ from model.base.text import (
 from model.chat import texts
 from model.chat.running_tools import RunningTools
 from model.chat.tool_outputs import ToolOutputs
-from model.domain.events import (
+from model.domain.events.base import Event
+from model.domain.events.messages import (
     BlockChanged,
     ContentDelta,
-    Event,
     MessageStarted,
     ToolRunning,
     ToolUsed,
 )
-from model.domain.resources import (
+from model.domain.message_folding import with_block
+from model.domain.messages import (
     Block,
     Message,
     PlanBlock,
     QuestionBlock,
-    Request,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
 )
-from model.state import with_block
+from model.domain.requests import Request
 from model.store.store import Store
 
 

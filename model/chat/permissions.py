@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model.backends.base import PermissionRequested
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ import time
 import uuid
 
 from model.chat.handover import build_agent_change
-from model.domain.resources import Session, WorkingMode
+from model.domain.modes import WorkingMode
+from model.domain.sessions import Session
 from model.preferences.precedence import choose_model
 from model.preferences.schema import Preferences
 from model.state import State

@@ -5,8 +5,11 @@ from typing import Any, Protocol
 
 from model.chat.requests import record_session
 from model.chat.turn_pauses import TurnPauses
-from model.domain.events import Event, MessageQueued, SessionUpdated
-from model.domain.resources import Message, Pause, Session
+from model.domain.events.base import Event
+from model.domain.events.messages import MessageQueued
+from model.domain.events.sessions import SessionUpdated
+from model.domain.messages import Message
+from model.domain.sessions import Pause, Session
 from model.limits.pauses import end_pause, join_account_pause
 from model.state import State
 from model.store.store import Store

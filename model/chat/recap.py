@@ -10,8 +10,10 @@ from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.chat.lookup import session_in
 from model.chat.transcript_text import format_transcript
-from model.domain.events import Event, SessionUpdated, TaskCompleted
-from model.domain.resources import Session
+from model.domain.events.base import Event
+from model.domain.events.program import TaskCompleted
+from model.domain.events.sessions import SessionUpdated
+from model.domain.sessions import Session
 from model.state import State
 from model.store.store import Store
 from model.writing.writer import Writer

@@ -14,8 +14,10 @@ from model.base.text import (
     show_mixed_line_endings,
 )
 from model.chat.permissions import SessionPermission, describe_session_scope
-from model.domain.events import SessionUpdated, SessionWaiting
-from model.domain.resources import ExecutionMode, Question, Request, SessionStatus
+from model.domain.events.sessions import SessionUpdated, SessionWaiting
+from model.domain.modes import ExecutionMode
+from model.domain.requests import Question, Request
+from model.domain.sessions import SessionStatus
 from model.store.store import Store
 
 

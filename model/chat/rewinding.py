@@ -14,8 +14,11 @@ from model.backends.base import Backend
 from model.base.errors import SpinneyError, worktree_not_found
 from model.base.text import clean_line
 from model.chat.lookup import session_in
-from model.domain.events import Event, MessagesRewound, SessionCreated, SessionUpdated
-from model.domain.resources import Handover, Resource, Session
+from model.domain.events.base import Event
+from model.domain.events.messages import MessagesRewound
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.resource import Resource
+from model.domain.sessions import Handover, Session
 from model.state import State
 from model.store.queries import OutlinedMessage
 from model.store.rows import MessageCopy

@@ -9,8 +9,9 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.chat.texts import NAME_LENGTH, make_session_name
-from model.domain.events import Event, SessionUpdated
-from model.domain.resources import Session
+from model.domain.events.base import Event
+from model.domain.events.sessions import SessionUpdated
+from model.domain.sessions import Session
 from model.state import State
 from model.store.store import Store
 from model.writing.writer import Writer

@@ -3,8 +3,10 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from model.domain.resources import Project, Session, Worktree
+from model.domain.projects import Project
 from model.domain.session_rows import ArchivedFilter, SessionList, SessionRow
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.state import State
 
 

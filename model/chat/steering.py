@@ -14,8 +14,8 @@ from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.agent_messages import AgentMessages
 from model.chat.user_messages import make_prompt
-from model.domain.events import MessageQueued
-from model.domain.resources import Message
+from model.domain.events.messages import MessageQueued
+from model.domain.messages import Message
 from model.store.store import Store
 
 NOT_SUPPORTED: Final = (

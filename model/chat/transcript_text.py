@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from model.base.text import clean_line
-from model.domain.resources import Message, PlanBlock, ToolUseBlock
+from model.domain.messages import Message, PlanBlock, ToolUseBlock
 
 _MAX_CHARACTERS: Final = 24_000
 """Characters of the transcript, counted from its end."""

@@ -7,7 +7,8 @@ import time
 
 from model.backends import base
 from model.chat.user_messages import make_user_message
-from model.domain.resources import Message, Pause
+from model.domain.messages import Message
+from model.domain.sessions import Pause
 from model.limits.pauses import CONTINUE_PROMPT, lift_limit, make_pause
 from model.store.store import Store
 from model.usage.accounts import account_of

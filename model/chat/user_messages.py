@@ -13,18 +13,12 @@ from model.base.foreign_text import mark_untrusted
 from model.base.text import make_visible
 from model.chat import texts
 from model.chat.lookup import session_in
-from model.domain.events import Event, MessageQueued, SessionUpdated, SessionWaiting
-from model.domain.resources import (
-    Block,
-    Decision,
-    ImageBlock,
-    Message,
-    Pause,
-    Request,
-    SentMessage,
-    Session,
-    TextBlock,
-)
+from model.domain.events.base import Event
+from model.domain.events.messages import MessageQueued
+from model.domain.events.sessions import SessionUpdated, SessionWaiting
+from model.domain.messages import Block, ImageBlock, Message, SentMessage, TextBlock
+from model.domain.requests import Decision, Request
+from model.domain.sessions import Pause, Session
 from model.limits.pauses import join_account_pause
 from model.state import State
 from model.store.store import Store

@@ -14,7 +14,7 @@ from model.cli.lookup import find_session, list_sessions
 from model.cli.quick_call import connect_here
 from model.client import endpoint, local_instance
 from model.client.remote import BackOff, RemoteClient
-from model.domain.events import EVENTS
+from model.domain.events.all import EVENTS
 
 START = 1
 """The first event of a run, that of its server; 0 asks for new events only."""

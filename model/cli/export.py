@@ -23,20 +23,20 @@ from model.base.paths import PRIVATE_FILE, create_private_directory, file_error,
 from model.base.standard_streams import write_json, write_output
 from model.chat.session_rows import SessionFilter, list_session_rows
 from model.cli.lookup import find_session
-from model.domain.resources import (
+from model.domain.messages import (
     Block,
     ImageBlock,
     Message,
     PlanBlock,
     QuestionBlock,
-    Resource,
-    Session,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
     UnreadableBlock,
 )
+from model.domain.resource import Resource
+from model.domain.sessions import Session
 from model.state import State
 from model.store.backups import open_read_only
 from model.store.queries import DatabaseReader, SavedState

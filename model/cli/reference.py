@@ -13,8 +13,13 @@ import model.api.all  # noqa: F401 - registers the commands
 from model import __version__
 from model.agents.catalog import BACKENDS
 from model.api.command import ALIASES, COMMANDS, UNCHANGED, Argument, Command
-from model.domain import resources
-from model.domain.events import EVENTS, Event, ProjectAdded, ProjectUpdated, WorktreeCreating
+from model.domain.events.all import EVENTS
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectAdded, ProjectUpdated
+from model.domain.events.worktrees import WorktreeCreating
+from model.domain.projects import Project
+from model.domain.resource import Resource
+from model.domain.worktrees import Worktree
 from model.preferences.schema import Preferences
 
 _WORKTREE_CREATING: Final = ("id", "project_id", "name", "path", "branch")
@@ -29,14 +34,18 @@ def schema() -> dict[str, Any]:
     inputs = [(key, "validation", adapter) for key, adapter in adapters.items()]
     schemas, shared = TypeAdapter.json_schemas(inputs)  # type: ignore[arg-type]
     shapes = {key: shape for (key, _), shape in schemas.items()}
+    definitions = shared["$defs"]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"Spinney {__version__}",
         "commands": {name: _command(COMMANDS[name], shapes) for name in sorted(COMMANDS)},
         "events": {name: _event(kind, shapes) for name, kind in sorted(EVENTS.items())},
-        "resources": {name: shapes[f"resource {name}"] for name in _resources()},
+        "resources": {
+            name: {"$ref": f"#/$defs/{name}"}
+            for name in sorted(_names_of(Resource) & set(definitions))
+        },
         "preferences": shapes["preferences"],
-        "$defs": shared.get("$defs", {}),
+        "$defs": definitions,
     }
 
 
@@ -128,10 +137,10 @@ def area(command: "Command[..., Any]") -> str:
 def event_fields(kind: type[Event]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The types of the fields in an event's plain frames, and of those only in numbered frames."""
     if kind in (ProjectAdded, ProjectUpdated):
-        return _types(resources.Project), {}
+        return _types(Project), {}
     if kind is WorktreeCreating:
-        known = _types(resources.Worktree)
-        return {name: known[name] for name in _WORKTREE_CREATING}, {"worktree": resources.Worktree}
+        known = _types(Worktree)
+        return {name: known[name] for name in _WORKTREE_CREATING}, {"worktree": Worktree}
     every = _types(kind)
     plain = {name: every[name] for name in every if name not in kind.numbered_only}
     return plain, {name: every[name] for name in every if name in kind.numbered_only}
@@ -141,16 +150,14 @@ def _types(kind: type[BaseModel]) -> dict[str, Any]:
     return {name: field.rebuild_annotation() for name, field in kind.model_fields.items()}
 
 
-def _resources() -> dict[str, type[BaseModel]]:
-    found = inspect.getmembers(resources, inspect.isclass)
-    return {name: kind for name, kind in found if issubclass(kind, resources.Resource)}
+def _names_of(kind: type[BaseModel]) -> set[str]:
+    """The names of a class and of all that inherit from it."""
+    return {kind.__name__}.union(*map(_names_of, kind.__subclasses__()))
 
 
 def _adapters() -> dict[str, TypeAdapter[Any]]:
     """A type adapter for everything that has a schema, by key."""
     found: dict[str, TypeAdapter[Any]] = {"preferences": TypeAdapter(Preferences)}
-    for name, resource in _resources().items():
-        found[f"resource {name}"] = TypeAdapter(resource)
     for command in COMMANDS.values():
         found[f"result {command.name}"] = command.result
         for argument in command.arguments:

@@ -9,7 +9,8 @@ from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.chat.session_rows import SessionFilter, list_session_rows
 from model.cli.export import reading
-from model.domain.resources import LastRun, Message, Session
+from model.domain.messages import Message
+from model.domain.sessions import LastRun, Session
 from model.state import State, sort_projects
 from model.store.queries import DatabaseReader, SavedState
 

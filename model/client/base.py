@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ParamSpec, Protocol, TypeVar
 
 from model.api.command import Command
-from model.domain.events import Event
+from model.domain.events.base import Event
 from model.state import State
 
 P = ParamSpec("P")

@@ -22,7 +22,8 @@ from model.base.errors import ErrorType, NotRunningError, SpinneyError
 from model.base.instance import protocol_mismatch
 from model.client.base import Disconnected, EventBatch, Loaded, Update
 from model.client.snapshot import parse_snapshot
-from model.domain.events import Event, parse_event
+from model.domain.events.all import parse_event
+from model.domain.events.base import Event
 
 P = ParamSpec("P")
 R = TypeVar("R")

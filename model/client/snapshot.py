@@ -4,9 +4,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from model.base.errors import SpinneyError
+from model.domain.messages import Message
 from model.domain.notices import Notice
 from model.domain.program import ProgramStatus
-from model.domain.resources import Message, Project, Session, Worktree
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences.apply import redact
 from model.preferences.schema import Preferences
 from model.state import State

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from model.api import agent_commands as api
 from model.commands.registry import implements
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 from model.preferences.precedence import choose_backend
 from model.worktrees import require_worktree
 

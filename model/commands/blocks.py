@@ -9,7 +9,7 @@ from model.api import blocks as api
 from model.api.sessions import PAGE_SIZE
 from model.commands.registry import implements
 from model.commands.sessions import get_messages
-from model.domain.resources import Message, PlanBlock, TextBlock
+from model.domain.messages import Message, PlanBlock, TextBlock
 from model.domain.tool_uses import list_edits
 from model.richtext.blocks import as_json
 from model.richtext.markdown import MarkdownStream, parse_markdown

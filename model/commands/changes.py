@@ -10,7 +10,7 @@ from model.base.text import make_visible
 from model.commands.registry import implements
 from model.domain.changes import ConflictChoice, Operation, Side
 from model.domain.recovery import SnapshotReason
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git import changes, conflicts, discarding, merging, staging
 from model.worktrees import require_project, require_worktree
 from model.writing.commit_message import generate_commit_message

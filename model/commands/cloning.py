@@ -7,7 +7,7 @@ from model.api import cloning as api
 from model.base.errors import SpinneyError
 from model.commands.projects import add_project
 from model.commands.registry import implements
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.git import cloning
 from model.projects.tree import require_folder
 

@@ -14,7 +14,7 @@ from model.commands.reviews import check_page, make_page
 from model.commands.session_choice import send_to_session
 from model.domain.changes import Side
 from model.domain.code_reviews import CodeReview, Finding, HunkVerdict, Severity, Verdict
-from model.domain.resources import SessionMessage
+from model.domain.messages import SessionMessage
 from model.git.changes import list_files_between, read_patch_between
 from model.reviewing.messages import format_findings, format_rejections
 from model.worktrees import require_project

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from model.api import folders as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
-from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated
-from model.domain.resources import Project
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectAdded, ProjectRemoved, ProjectUpdated
+from model.domain.projects import Project
 from model.projects.tree import (
     check_depth,
     check_folder_name,

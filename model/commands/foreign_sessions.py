@@ -7,7 +7,9 @@ from model.api import foreign_sessions as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
 from model.domain.foreign_sessions import ForeignSessions, ResumeCommand
-from model.domain.resources import ExecutionMode, Session, Worktree
+from model.domain.modes import ExecutionMode
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences import profiles
 from model.worktrees import refuse_while_archived, require_worktree
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from model.api import git as api
 from model.base.errors import SpinneyError, project_directory_missing, worktree_not_found
 from model.commands.registry import implements
-from model.domain.events import TaskCompleted
-from model.domain.resources import Project, Worktree
+from model.domain.events.program import TaskCompleted
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git import commit, diff, remotes, repositories, status
 from model.git.hosts import list_hosting_remotes
 from model.git.snapshots import traces

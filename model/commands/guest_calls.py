@@ -23,7 +23,8 @@ from model.base.errors import (
     worktree_not_found,
 )
 from model.commands.dispatch import run
-from model.domain.resources import SentMessage, Session
+from model.domain.messages import SentMessage
+from model.domain.sessions import Session
 from model.secrets.scanner import mask_secrets
 
 if TYPE_CHECKING:

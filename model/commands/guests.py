@@ -10,7 +10,7 @@ from model.base.text import clean_line
 from model.chat.lookup import session_in
 from model.commands.registry import implements
 from model.domain.guests import GuestAction, GuestLink, GuestRole
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from model.state import State
 
 if TYPE_CHECKING:

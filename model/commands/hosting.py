@@ -24,7 +24,10 @@ from model.domain.hosting import (
     WorkItem,
     WorkKind,
 )
-from model.domain.resources import ExecutionMode, Project, Session, Worktree
+from model.domain.modes import ExecutionMode
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.hosting.forge import Forge, ItemQuery, ItemText
 from model.hosting.forges import find_forge
 from model.preferences.prompts import describe_place, write_prompt

@@ -19,7 +19,7 @@ from model.domain.landing import (
     Swept,
     Train,
 )
-from model.domain.resources import SessionMessage
+from model.domain.messages import SessionMessage
 from model.git.remote_branches import push_branch
 from model.landing.checks import describe_failure
 from model.landing.obstacles import write_check_message, write_conflict_message

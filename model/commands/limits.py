@@ -6,8 +6,9 @@ from model.api import limits as api
 from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.commands.registry import implements
-from model.domain.events import Event
-from model.domain.resources import Message, Session
+from model.domain.events.base import Event
+from model.domain.messages import Message
+from model.domain.sessions import Session
 from model.limits.pauses import update_pause
 from model.limits.times import resolve_time
 from model.state import State

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.resources import ExecutionMode, Project, Session, ThinkingLevel, Worktree
+from model.domain.modes import ExecutionMode, ThinkingLevel
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences import profiles
 from model.preferences.precedence import choose_backend
 from model.preferences.schema import AGENT_PROMPTS, PromptKey

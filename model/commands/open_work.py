@@ -6,14 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.hosting import (
-    OpenIssue,
-    OpenPullRequest,
-    OpenWork,
-    OpenWorkItem,
-    OpenWorkProblem,
-)
-from model.domain.resources import Project
+from model.domain.hosting import OpenIssue, OpenPullRequest, OpenWork, OpenWorkItem, OpenWorkProblem
+from model.domain.projects import Project
 from model.git.hosts import list_hosting_remotes
 from model.git.repositories import list_remotes
 from model.state import State, sort_projects

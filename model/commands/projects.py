@@ -15,9 +15,12 @@ from model.api.command import UNCHANGED, Unchanged
 from model.base.errors import SpinneyError, not_a_repository, project_exists
 from model.base.text import clean_line
 from model.commands.registry import implements
-from model.domain.events import Event, ProjectAdded, ProjectRemoved, ProjectUpdated, TaskCompleted
-from model.domain.hosting import MergeMethod
-from model.domain.resources import Branch, HostingRemote, Project, Remote
+from model.domain.branches import Branch, Remote
+from model.domain.events.base import Event
+from model.domain.events.program import TaskCompleted
+from model.domain.events.projects import ProjectAdded, ProjectRemoved, ProjectUpdated
+from model.domain.hosting import HostingRemote, MergeMethod
+from model.domain.projects import Project
 from model.git import hosts, repositories
 from model.projects import avatars
 from model.projects.tree import next_order, require_folder, without_secrets

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from model.api import pull_request_acts as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
 from model.domain.hosting import Check, CheckLog, MergeMethod, PullRequestDetails
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.hosting.details import identify
 from model.hosting.forge import Forge
 from model.hosting.forges import find_forge

@@ -9,8 +9,10 @@ from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.commands.registry import implements
 from model.commands.session_choice import send_to_session
-from model.domain.events import Event, SessionUpdated
-from model.domain.resources import PullRequestLoop, Session, SessionMessage
+from model.domain.events.base import Event
+from model.domain.events.sessions import SessionUpdated
+from model.domain.messages import SessionMessage
+from model.domain.sessions import PullRequestLoop, Session
 from model.hosting.agent_messages import compose_comments, compose_failed_checks
 from model.hosting.details import identify
 from model.hosting.news import add_handled, list_failed, list_keys, list_open

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from model.api import pull_requests as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
-from model.domain.events import Event, TaskCompleted, WorktreeUpdated
-from model.domain.resources import Project
+from model.domain.events.base import Event
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.projects import Project
 from model.git import remotes, repositories
 from model.git.branch_tips import read_branch_tips
 from model.git.history import list_commits_since

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from model.api import recovery as api
 from model.commands.registry import implements
 from model.domain.recovery import RecoveryFile, RecoveryPoint
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.worktrees import require_project
 
 if TYPE_CHECKING:

@@ -8,8 +8,10 @@ from model.api import scripts as api
 from model.base.errors import SpinneyError
 from model.base.git_layout import is_bare_repository
 from model.commands.registry import implements
-from model.domain.events import Event, ProjectUpdated, TaskCompleted
-from model.domain.resources import Project
+from model.domain.events.base import Event
+from model.domain.events.program import TaskCompleted
+from model.domain.events.projects import ProjectUpdated
+from model.domain.projects import Project
 from model.domain.scripts import CommandRun, Script, ScriptName, ScriptRun
 from model.scripts.config import (
     FILES,

@@ -8,8 +8,9 @@ from model.api import secrets as api
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.commands.registry import implements
-from model.domain.events import Event, ProjectUpdated
-from model.domain.resources import Project
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectUpdated
+from model.domain.projects import Project
 from model.domain.secret_findings import Publishing, SecretReport
 from model.projects.tree import without_secrets
 from model.state import State

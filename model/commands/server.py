@@ -12,7 +12,7 @@ from model.base.errors import SpinneyError
 from model.base.qr import qr_rows
 from model.base.text import clean_line
 from model.commands.registry import implements
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
 from model.domain.program import ProgramStatus, RestartAnswer
 from model.preferences.apply import apply_changes
 from model.preferences.schema import Preferences

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.commands.sessions import create_session, deliver_message
-from model.domain.resources import SessionMessage
+from model.domain.messages import SessionMessage
 from model.preferences.schema import PromptKey
 from model.worktrees import require_worktree
 

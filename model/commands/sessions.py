@@ -20,27 +20,19 @@ from model.commands.new_sessions import (
     make_session,
 )
 from model.commands.registry import implements
-from model.domain.events import (
-    Event,
+from model.domain.events.base import Event
+from model.domain.events.sessions import (
     SessionArchived,
     SessionCreated,
     SessionDeleted,
     SessionUpdated,
 )
+from model.domain.messages import Message, MessagePage, SentMessage
+from model.domain.modes import ExecutionMode, ThinkingLevel, WorkingMode
 from model.domain.output import ToolOutput
-from model.domain.resources import (
-    Decision,
-    ExecutionMode,
-    Message,
-    MessagePage,
-    SentMessage,
-    Session,
-    SessionStatus,
-    SessionWithMessages,
-    ThinkingLevel,
-    WorkingMode,
-)
+from model.domain.requests import Decision
 from model.domain.session_rows import ArchivedFilter, SessionList
+from model.domain.sessions import Session, SessionStatus, SessionWithMessages
 from model.limits.times import resolve_time
 from model.preferences.schema import PromptKey
 from model.state import State

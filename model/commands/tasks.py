@@ -14,8 +14,12 @@ from model.commands.hosting import announce_work, fetch_text
 from model.commands.new_sessions import NewSession, choose_agent, make_session
 from model.commands.registry import implements
 from model.commands.worktrees import create_prepared
-from model.domain.events import Event, SessionCreated
-from model.domain.resources import ExecutionMode, Message, Project, ThinkingLevel, Worktree
+from model.domain.events.base import Event
+from model.domain.events.sessions import SessionCreated
+from model.domain.messages import Message
+from model.domain.modes import ExecutionMode, ThinkingLevel
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.hosting.forge import ItemText
 from model.state import State
 from model.store.store import Change

@@ -12,9 +12,12 @@ from model.chat.lookup import session_in
 from model.chat.rewinding import ConversationPoint, RewoundConversation, require_idle
 from model.commands.changes import as_resource
 from model.commands.registry import implements
-from model.domain.events import Event, TurnUndone, WorktreeUpdated
-from model.domain.resources import Session, Worktree
+from model.domain.events.base import Event
+from model.domain.events.sessions import TurnUndone
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.sessions import Session
 from model.domain.turns import Turn, Undo, UndoScope
+from model.domain.worktrees import Worktree
 from model.git import changes
 from model.git.diff import read_diff_between
 from model.git.snapshots import files

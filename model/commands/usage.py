@@ -6,7 +6,9 @@ from model.api import usage as api
 from model.base.errors import SpinneyError
 from model.chat.lookup import session_in
 from model.commands.registry import implements
-from model.domain.events import Event, ProjectUpdated, SessionUpdated
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectUpdated
+from model.domain.events.sessions import SessionUpdated
 from model.domain.usage import AccountLimits
 from model.preferences.schema import MAX_BUDGET
 from model.state import State

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 from model.api import worktrees as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
-from model.domain.events import Event, WorktreeUpdated
+from model.domain.events.base import Event
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.hosting import WorkKind
-from model.domain.resources import Label, Worktree
 from model.domain.worktrees import (
     IncludedFiles,
     IssueContext,
+    Label,
     OutsideWorktree,
     PullRequestContext,
+    Worktree,
 )
 from model.hosting.forge import ItemText
 from model.hosting.forges import find_forge

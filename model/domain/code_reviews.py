@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from model.domain.changes import Side
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 Verdict = Literal["accepted", "rejected"]
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import AliasChoices, ConfigDict, Field
 
 from model.base.text import clean_line
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 ConflictPartner = Literal["worktree", "branch"]
 """What a worktree is in conflict with: another worktree, or the branch that it is based on."""

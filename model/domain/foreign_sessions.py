@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class ForeignSession(Resource):

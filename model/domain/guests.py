@@ -2,7 +2,8 @@
 
 from typing import Final, Literal, get_args
 
-from model.domain.resources import ExecutionMode, Resource
+from model.domain.modes import ExecutionMode
+from model.domain.resource import Resource
 
 GuestRole = Literal["viewer", "approver", "driver"]
 """A viewer reads, an approver also answers requests, a driver also sends, stops, sets the mode."""

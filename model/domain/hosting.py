@@ -7,7 +7,24 @@ from typing import Literal
 
 from pydantic import Field
 
-from model.domain.resources import Resource
+from model.domain.resource import Resource
+
+HostingService = Literal["github", "gitlab"]
+
+
+class HostingRemote(Resource):
+    """A remote at a hosting service."""
+
+    name: str
+    url: str
+    owner: str
+    """At GitLab with all groups: `group/subgroup`."""
+    repo: str
+    service: HostingService = "github"
+    host: str = ""
+    pull_requests_url: str = ""
+    """The URL of a pull request without its number."""
+
 
 WorkKind = Literal[
     "issue", "pull_request", "workflow_run", "security_alert", "advisory", "tracker_issue"

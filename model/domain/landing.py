@@ -6,7 +6,7 @@ from pydantic import Field
 
 from model.domain.conflicts import ConflictSummary
 from model.domain.hosting import CheckState, MergeMethod, PullRequestPhase
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 NextStep = Literal[
     "answer", "wait", "commit", "resolve", "fix", "review", "check", "update", "land", "merge",

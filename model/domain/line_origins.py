@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 OriginKind = Literal["turn", "edit", "commit"]
 

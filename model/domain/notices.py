@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 
 from pydantic import Field
 
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 NoticeReason = Literal[
     "permission", "question", "plan", "finished", "failed", "limit", "check_failed", "review",

@@ -1,6 +1,6 @@
 """Parts of long output that agents and tools produced."""
 
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class ToolOutput(Resource):

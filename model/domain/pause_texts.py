@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from model.base.moments import format_moment
 
 if TYPE_CHECKING:
-    from model.domain.resources import Pause
+    from model.domain.sessions import Pause
 
 
 def describe_pause(pause: "Pause", now: float) -> str:

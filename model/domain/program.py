@@ -3,7 +3,7 @@
 from typing import Literal
 
 from model import __version__
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 
 class ProgramStatus(Resource):

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 SnapshotReason = Literal[
     "turn start", "turn end", "undo", "redo", "request",

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 Publishing = Literal["commit", "push", "pull_request"]
 

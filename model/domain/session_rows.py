@@ -3,13 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from model.domain.resources import (
-    ExecutionMode,
-    Pause,
-    Resource,
-    SessionStatus,
-    WaitingFor,
-)
+from model.domain.modes import ExecutionMode
+from model.domain.requests import WaitingFor
+from model.domain.resource import Resource
+from model.domain.sessions import Pause, SessionStatus
 
 ArchivedFilter = Literal["exclude", "include", "only"]
 

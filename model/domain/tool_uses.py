@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from model.base.text import clean_line
-from model.domain.resources import Block, Message, ToolResultBlock, ToolUseBlock
+from model.domain.messages import Block, Message, ToolResultBlock, ToolUseBlock
 
 StepState = Literal["pending", "running", "done"]
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 UndoScope = Literal["files", "conversation", "both"]
 """What an undo takes back."""

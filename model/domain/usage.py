@@ -4,7 +4,50 @@ from typing import Literal
 
 from pydantic import Field
 
-from model.domain.resources import Resource, Usage
+from model.domain.resource import Resource
+
+
+class Usage(Resource):
+    """Tokens used by one response, or the sum over a session."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        """All tokens read, cached or not, and written."""
+        read = self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+        return read + self.output_tokens
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cache_creation_input_tokens=self.cache_creation_input_tokens
+            + other.cache_creation_input_tokens,
+            cache_read_input_tokens=self.cache_read_input_tokens + other.cache_read_input_tokens,
+        )
+
+    def __sub__(self, other: "Usage") -> "Usage":
+        """The difference, without negative numbers."""
+        counts = {
+            name: max(0, getattr(self, name) - getattr(other, name)) for name in Usage.model_fields
+        }
+        return Usage(**counts)
+
+
+class Cost(Resource):
+    """The cost of a session's turns so far, at list prices."""
+
+    usd: float = 0.0
+    """In dollars."""
+    is_estimated: bool = False
+    """Whether it includes turns whose cost the agent did not report."""
+    is_partial: bool = False
+    """Whether the cost of some turns is unknown, and not included."""
+
 
 CostSource = Literal["reported", "estimated", "unknown", "pending"]
 """`reported` by the agent program, `estimated` from the model's price, `unknown` because its price

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 
 PORT_COUNT: Final = 10
 """Ports in the block of a worktree, which begins with `Worktree.port`."""

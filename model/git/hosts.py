@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from model.base.text import clean_line
-from model.domain.resources import HostingRemote, HostingService
+from model.domain.hosting import HostingRemote, HostingService
 from model.git import ssh
 from model.git.error_messages import without_credentials
 from model.git.known_hosts import find_service, read_known_hosts

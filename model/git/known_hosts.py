@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from model.domain.resources import HostingService
+from model.domain.hosting import HostingService
 
 _GH_HOST: Final = re.compile(r"""^["']?([A-Za-z0-9][A-Za-z0-9.-]*)["']?\s*:""", re.MULTILINE)
 _GLAB_HOST: Final = re.compile(r"""( +)["']?([A-Za-z0-9][A-Za-z0-9.-]*)["']?\s*:\s*""")

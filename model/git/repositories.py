@@ -9,7 +9,7 @@ from typing import Final
 from model.base.errors import SpinneyError, not_a_repository
 from model.base.git_layout import find_main_checkout, find_owning_checkout, is_bare_repository
 from model.base.text import clean_line
-from model.domain.resources import Branch, Remote
+from model.domain.branches import Branch, Remote
 from model.git.error_messages import without_credentials
 from model.git.refs import check_ref, check_remote_name
 from model.git.run import GitResult, git

@@ -9,7 +9,8 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.foreign_text import mark_untrusted
 from model.domain.hosting import Check, PullRequestDetails, ReviewThread
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.hosting.details import identify
 from model.hosting.forges import find_forge
 from model.preferences.prompts import describe_place, write_prompt

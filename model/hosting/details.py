@@ -12,9 +12,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from model.base.errors import SpinneyError
-from model.domain.events import Event, PullRequestUpdated, WorktreeUpdated
+from model.domain.events.base import Event
+from model.domain.events.landing import PullRequestUpdated
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.hosting import PullRequestDetails
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.hosting.forges import find_forge, is_pull_request_url
 from model.state import State
 from model.store.store import Store

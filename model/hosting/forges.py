@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.git_layout import find_git_directories
-from model.domain.resources import HostingService
+from model.domain.hosting import HostingService
 from model.git.hosts import choose_remote, list_hosting_remotes
 from model.git.known_hosts import read_known_hosts
 from model.hosting.forge import Forge

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from model.domain.hosting import Check, PullRequestDetails, ReviewThread, ReviewThreadComment
-from model.domain.resources import PullRequestLoop
+from model.domain.sessions import PullRequestLoop
 
 _MAX_HANDLED: Final = 1000
 """Hashes that a session keeps, the newest."""

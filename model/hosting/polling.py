@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
-from model.domain.events import Event, WorktreeStatusUpdated, WorktreeUpdated
-from model.domain.resources import Worktree
+from model.domain.events.base import Event
+from model.domain.events.worktrees import WorktreeStatusUpdated, WorktreeUpdated
+from model.domain.worktrees import Worktree
 from model.git.branch_tips import BranchTips
 from model.git.hosts import list_hosting_remotes
 from model.hosting.forge import Forge, PullRequestState

@@ -17,7 +17,7 @@ from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.domain.hosting import MergeMethod
 from model.domain.landing import AfterLanding, Landing
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.git import base_branch
 from model.git.base_branch import BaseBranch
 from model.git.run import git

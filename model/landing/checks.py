@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from model.base.errors import SpinneyError
 from model.domain.landing import CheckResult
-from model.domain.resources import Worktree
 from model.domain.scripts import Script, ScriptRun
+from model.domain.worktrees import Worktree
 from model.git.content_tree import read_content_tree
 from model.git.status import GitStatus
 from model.scripts.config import read_branch_scripts, read_commit_scripts, read_scripts

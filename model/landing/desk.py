@@ -21,7 +21,8 @@ from model.domain.landing import (
     MergedBy,
     ReviewProgress,
 )
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git.status import GitStatus
 from model.landing.checks import Checks
 from model.landing.merged_branches import MergedBranches

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git.remote_branches import RemoteBranch, delete_remote_branch, find_remote_branch
 from model.landing.records import LandingRecord
 from model.scripts.runner import ScriptRunner

@@ -16,7 +16,8 @@ from model.base.plural import count
 from model.base.text import clean_line, make_visible
 from model.domain.hosting import MergeMethod
 from model.domain.landing import AfterLanding, CheckResult, Landing, LandingPreview
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git import base_branch
 from model.git.base_branch import BaseBranch
 from model.git.changes import to_display_name

@@ -11,7 +11,7 @@ from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
 from model.base.paths import write_atomically
 from model.domain.landing import Landing, MergedBy
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git.branch_tips import read_branch_tips, resolve_base_tips
 from model.git.merged import Merged, find_merged
 from model.git.snapshots.scratch import ScratchObjects

@@ -6,7 +6,8 @@ from typing import Final
 
 from model.base.foreign_text import mark_untrusted
 from model.base.text import clean_line
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.preferences.prompts import describe_place, find_prompt_text, write_prompt
 from model.preferences.schema import Preferences
 

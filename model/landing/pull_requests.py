@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from model.domain.hosting import Check, CheckState, PullRequestDetails
 from model.domain.landing import DeskPullRequest
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.hosting.details import PullRequestCache
 from model.landing.desk import describe_cached_pull_request
 

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from model.base.paths import write_atomically
 from model.domain.landing import AfterLanding, Landing
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 
 _MAX_KEPT: Final = 200
 """Landings of a project; the oldest are forgotten."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.git.status import GitStatus
 from model.landing.base_moves import BaseMoves
 from model.landing.checks import Checks

@@ -11,7 +11,8 @@ from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.base.plural import count
 from model.domain.landing import AfterLanding, Sweep, SweepRow, Swept
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git.removal import count_unique_commits
 from model.git.status import count_uncommitted_files
 from model.landing.desk import Desk

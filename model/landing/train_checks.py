@@ -9,8 +9,9 @@ from typing import Literal
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.domain.landing import Train
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
 from model.domain.scripts import ScriptName
+from model.domain.worktrees import Worktree
 from model.git.trains import TrainWorktree
 from model.landing.checks import MISSING, is_check_removed
 from model.scripts.config import read_trusted_script

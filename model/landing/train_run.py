@@ -6,7 +6,7 @@ from pathlib import Path
 
 from model.base.errors import SpinneyError
 from model.domain.landing import Train, TrainCar
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.git.changes import to_display_name
 from model.git.integrating import integrate, read_tree
 from model.git.three_way import Place

@@ -11,10 +11,11 @@ from typing import Any, Final
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.base.text import clean_line
-from model.domain.events import TrainUpdated
+from model.domain.events.landing import TrainUpdated
 from model.domain.hosting import MergeMethod
 from model.domain.landing import AfterLanding, Landing, Train, TrainCar
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git import base_branch
 from model.git.base_branch import BaseBranch
 from model.git.trains import TrainWorktree, forget_commit, keep_commit, read_heads

@@ -4,7 +4,16 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.landing import LandingUpdated, PullRequestUpdated, ReviewUpdated
+from model.domain.events.program import TaskCompleted
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import (
+    WorktreeConflictsUpdated,
+    WorktreeDeleted,
+    WorktreeEvent,
+    WorktreeStatusUpdated,
+)
 from model.state import State
 from model.store.bus import EventBus
 from model.store.store import Store
@@ -68,23 +77,23 @@ class DeskUpdates:
             self._has_changed.clear()
             changed, self._changed = self._changed, set()
             for project_id in sorted(changed & self._store.state.projects.keys()):
-                self._store.record(e.LandingUpdated(project_id=project_id))
+                self._store.record(LandingUpdated(project_id=project_id))
 
-    def _handle(self, event: e.Event) -> None:
+    def _handle(self, event: Event) -> None:
         match event:
-            case e.SessionUpdated():
+            case SessionUpdated():
                 if not _SESSION_FIELDS.isdisjoint(event.updates):
                     self._note_session(self._store.state, event.session_id)
-            case e.WorktreeConflictsUpdated() | e.WorktreeStatusUpdated() | e.PullRequestUpdated():
+            case WorktreeConflictsUpdated() | WorktreeStatusUpdated() | PullRequestUpdated():
                 self.note(event.worktree_id)
-            case e.ReviewUpdated():
+            case ReviewUpdated():
                 self._forget_review(event.worktree_id)
                 self.note(event.worktree_id)
-            case e.TaskCompleted(task="check") if event.worktree_id is not None:
+            case TaskCompleted(task="check") if event.worktree_id is not None:
                 self.note(event.worktree_id)
-            case e.WorktreeEvent():
+            case WorktreeEvent():
                 self.note_project(event.worktree.project_id)
-            case e.WorktreeDeleted():
+            case WorktreeDeleted():
                 self._forget(event.worktree_id)
                 self.note_project(event.project_id)
             case _:

@@ -1,6 +1,6 @@
 """The pause of an account: its sessions have a usage limit in common."""
 
-from model.domain.resources import Pause
+from model.domain.sessions import Pause
 from model.state import State
 
 

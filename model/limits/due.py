@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.state import State
 from model.usage.accounts import account_of
 

@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from model.backends.base import Limit, TurnFailed
 from model.base.text import clean_line
-from model.domain.events import Event, SessionUpdated
-from model.domain.resources import LastRun, Pause, PauseKind, Session
+from model.domain.events.base import Event
+from model.domain.events.sessions import SessionUpdated
+from model.domain.sessions import LastRun, Pause, PauseKind, Session
 from model.limits.account_pause import find_account_pause, limit_end
 from model.state import State
 from model.usage.accounts import account_of

@@ -15,16 +15,15 @@ from functools import partial
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.events import (
-    Event,
-    MessageQueued,
-    MessageRemoved,
+from model.domain.events.base import Event
+from model.domain.events.messages import MessageQueued, MessageRemoved
+from model.domain.events.sessions import (
     SessionArchived,
     SessionCreated,
     SessionDeleted,
     SessionUpdated,
-    WorktreeEvent,
 )
+from model.domain.events.worktrees import WorktreeEvent
 from model.limits.due import Due, list_due
 from model.store.bus import EventBus, Reader
 from model.store.store import Store

@@ -6,7 +6,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.moments import check_moment, parse_moment
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.domain.usage import UsageWindow
 from model.limits.account_pause import find_account_pause
 from model.state import State

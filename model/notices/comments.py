@@ -10,10 +10,12 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.plural import count
-from model.domain.events import Event, PullRequestUpdated, WorktreeUpdated
+from model.domain.events.base import Event
+from model.domain.events.landing import PullRequestUpdated
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.hosting import PullRequestDetails, ReviewThreadComment
 from model.domain.notices import COMMENTS
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.hosting.details import PullRequestCache
 from model.hosting.news import list_comments_of_others
 from model.notices.reasons import is_left_to_session

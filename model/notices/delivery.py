@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.events import NoticesSent
+from model.domain.events.notices import NoticesSent
 from model.domain.notices import NoticeChannel
 from model.notices.outgoing import Channel, DeliveryError, Outgoing
 from model.store.store import Store

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from model.domain.events import NoticesSeen, NoticesSent
+from model.domain.events.notices import NoticesSeen, NoticesSent
 from model.domain.notices import CHANNELS, WAITING, Notice, NoticeChannel
 from model.notices.delivery import Delivery
 from model.notices.focus import Focus

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from model.domain.notices import NoticeReason
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.state import State
 
 _LIMITS: Final = ("usage_limit", "budget")

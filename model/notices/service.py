@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
 from model.domain.notices import (
     CHANNEL_LABELS,
     CHANNELS,

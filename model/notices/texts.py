@@ -8,7 +8,8 @@ from model.base.masking import SecretMasker
 from model.base.plural import count
 from model.base.text import clean_line
 from model.domain.notices import COMMENTS, Notice, NoticeReason
-from model.domain.resources import Request, Session
+from model.domain.requests import Request
+from model.domain.sessions import Session
 from model.secrets.scanner import mask_secrets
 
 MAX_NAME: Final = 60

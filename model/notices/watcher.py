@@ -10,9 +10,21 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.notices import NoticeRaised, NoticeWithdrawn
+from model.domain.events.program import TaskCompleted
+from model.domain.events.projects import ProjectRemoved
+from model.domain.events.sessions import SessionArchived, SessionDeleted, SessionUpdated
+from model.domain.events.worktrees import (
+    WorktreeArchived,
+    WorktreeDeleted,
+    WorktreeEvent,
+    WorktreeStatusUpdated,
+    WorktreeUnarchived,
+)
 from model.domain.notices import REASONS, Notice, NoticeReason
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.notices import texts
 from model.notices.reasons import Cause, find_session_causes, find_worktree_causes
 from model.store.bus import EventBus
@@ -107,7 +119,7 @@ class NoticeWatcher:
             occasion=occasion,
             lasts=True,
         )
-        self._store.record(e.NoticeRaised(notice=self._prepare(notice)))
+        self._store.record(NoticeRaised(notice=self._prepare(notice)))
         self._on_changed(())
 
     def withdraw(self, *notice_ids: str) -> None:
@@ -115,7 +127,7 @@ class NoticeWatcher:
         notices = self._store.state.notices
         gone = [notices[key] for key in notice_ids if key in notices]
         for notice in gone:
-            self._store.record(e.NoticeWithdrawn(notice_id=notice.id, session_id=notice.session_id))
+            self._store.record(NoticeWithdrawn(notice_id=notice.id, session_id=notice.session_id))
         if gone:
             self._on_changed(gone)
 
@@ -129,31 +141,31 @@ class NoticeWatcher:
             elif notice.worktree_id is not None:
                 self._dirty.worktrees[notice.worktree_id] = None
 
-    def note(self, event: e.Event) -> None:
+    def note(self, event: Event) -> None:
         """Note what an event may have changed, for the next `update`."""
         match event:
-            case e.SessionUpdated():
+            case SessionUpdated():
                 if not _SESSION_FIELDS.isdisjoint(event.updates):
                     self._dirty.sessions[event.session_id] = None
                     self._note_loop(event)
-            case e.SessionArchived() | e.SessionDeleted():
+            case SessionArchived() | SessionDeleted():
                 self._dirty.sessions[event.session_id] = None
-            case e.WorktreeArchived() | e.WorktreeUnarchived():
+            case WorktreeArchived() | WorktreeUnarchived():
                 self._note_with_sessions(event.worktree)
-            case e.WorktreeEvent():
+            case WorktreeEvent():
                 self._dirty.worktrees[event.worktree.id] = None
-            case e.WorktreeStatusUpdated():
+            case WorktreeStatusUpdated():
                 self._dirty.worktrees[event.worktree_id] = None
-            case e.WorktreeDeleted() | e.ProjectRemoved():
+            case WorktreeDeleted() | ProjectRemoved():
                 self._mark_all()
-            case e.TaskCompleted(task="check", worktree_id=str(worktree_id)):
+            case TaskCompleted(task="check", worktree_id=str(worktree_id)):
                 self._note_check(worktree_id, event)
-            case e.TaskCompleted(task="review", worktree_id=str(worktree_id)):
+            case TaskCompleted(task="review", worktree_id=str(worktree_id)):
                 self.raise_lasting("review", worktree_id, "agent", event.detail)
             case _:
                 pass
 
-    def _note_loop(self, event: e.SessionUpdated) -> None:
+    def _note_loop(self, event: SessionUpdated) -> None:
         session = self._store.state.sessions.get(event.session_id)
         if session is not None and "pull_request_loop" in event.updates:
             self._dirty.worktrees[session.worktree_id] = None
@@ -163,7 +175,7 @@ class NoticeWatcher:
         ids = (each.id for each in self._store.state.sessions_of(worktree.id, archived=True))
         self._dirty.sessions.update(dict.fromkeys(ids))
 
-    def _note_check(self, worktree_id: str, event: e.TaskCompleted) -> None:
+    def _note_check(self, worktree_id: str, event: TaskCompleted) -> None:
         known = self._store.state.notices.get(f"check_failed.{worktree_id}")
         if not event.ok:
             self.raise_lasting("check_failed", worktree_id, "script", event.detail)
@@ -204,7 +216,7 @@ class NoticeWatcher:
                 continue
             if not (notice.lasts and is_there):
                 self._store.record(
-                    e.NoticeWithdrawn(notice_id=notice.id, session_id=notice.session_id)
+                    NoticeWithdrawn(notice_id=notice.id, session_id=notice.session_id)
                 )
                 gone.append(notice)
         return gone
@@ -233,7 +245,7 @@ class NoticeWatcher:
             occasion=cause.occasion,
             seen_at=seen_at,
         )
-        self._store.record(e.NoticeRaised(notice=self._prepare(notice)))
+        self._store.record(NoticeRaised(notice=self._prepare(notice)))
         return True
 
     def _holds(self, session_id: str, cause: Cause) -> bool:

@@ -3,7 +3,8 @@
 from typing import Final, TypeVar
 
 from model.agents.catalog import BUILT_IN, DEMO, Catalog
-from model.domain.resources import EFFORTS, Effort, Project, ThinkingLevel
+from model.domain.modes import EFFORTS, Effort, ThinkingLevel
+from model.domain.projects import Project
 from model.preferences.schema import Preferences
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from model.agents.catalog import DEMO
 from model.base.errors import SpinneyError
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.preferences.precedence import first_set
 from model.preferences.schema import CliProfile, Preferences
 

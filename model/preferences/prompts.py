@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from model.base.text import clean_line
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.preferences.schema import Preferences, PromptKey
 
 PromptKind = Literal["session", "text", "system"]

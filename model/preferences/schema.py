@@ -18,8 +18,8 @@ from pydantic import (
 )
 
 from model.base.errors import SpinneyError
+from model.domain.modes import ThinkingLevel
 from model.domain.notices import CHANNELS, REASONS, NoticeChannel, NoticeReason
-from model.domain.resources import ThinkingLevel
 
 Theme = Literal["system", "light", "dark"]
 UiFont = Literal["inter", "geist", "roboto", "lato", "system"]

@@ -7,8 +7,9 @@ from typing import Final
 
 from model.base.errors import SpinneyError, folder_name_exists, folder_not_found
 from model.base.text import clean_line
-from model.domain.events import Event, ProjectUpdated
-from model.domain.resources import Project
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectUpdated
+from model.domain.projects import Project
 from model.state import State, list_children, require_item
 
 MAX_DEPTH: Final = 3

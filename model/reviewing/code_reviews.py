@@ -16,8 +16,10 @@ from model.base.paths import create_private_directory, find_backup_path, write_a
 from model.base.plural import count
 from model.base.text import clean_line, make_visible
 from model.domain.code_reviews import CodeReview, Finding
-from model.domain.events import ReviewUpdated, TaskCompleted
-from model.domain.resources import Resource, Worktree
+from model.domain.events.landing import ReviewUpdated
+from model.domain.events.program import TaskCompleted
+from model.domain.resource import Resource
+from model.domain.worktrees import Worktree
 from model.reviewing.answer import FORM, Answer, FoundProblem, InvalidReviewError, parse_answer
 from model.reviewing.findings import (
     FindingRecord,

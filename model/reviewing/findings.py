@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 
 from model.domain.code_reviews import Finding, Severity
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 from model.reviewing.answer import FoundProblem
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("critical", "major", "minor", "note")

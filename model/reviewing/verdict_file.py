@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from model.base.paths import create_private_directory, find_backup_path, write_atomically
 from model.domain.code_reviews import HunkVerdict
-from model.domain.resources import Resource
+from model.domain.resource import Resource
 from model.git.working_tree import Entry
 
 _FILE: Final = "verdicts.json"

@@ -13,9 +13,9 @@ from model.base.errors import SpinneyError
 from model.base.text import make_visible
 from model.domain.changes import Side
 from model.domain.code_reviews import HunkVerdict, Verdict
-from model.domain.events import ReviewUpdated
+from model.domain.events.landing import ReviewUpdated
 from model.domain.landing import ReviewProgress
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git.changed_hunks import HunkedFile, parse_file, read_hunks
 from model.git.changes import find_changed_file, find_compared_commits, read_patch
 from model.git.status import make_fingerprint

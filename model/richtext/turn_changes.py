@@ -6,7 +6,7 @@ What its commands changed is not known here.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.domain.resources import Block
+from model.domain.messages import Block
 from model.domain.tool_uses import list_edits
 from model.richtext.diff_rows import count_changed_lines
 

@@ -11,8 +11,11 @@ from model.backends.model_lists import ModelList
 from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError, worktree_directory_missing
 from model.base.text import clean_line
-from model.domain.events import Event, ProjectUpdated
-from model.domain.resources import Project, Session, Worktree
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectUpdated
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences import profiles
 from model.preferences.precedence import choose_effort, first_set, max_own_effort
 from model.preferences.prompts import find_prompt_text

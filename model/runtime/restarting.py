@@ -14,7 +14,7 @@ from typing import Any, Final
 from model import __version__
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.events import ProgramUpdated, TaskCompleted
+from model.domain.events.program import ProgramUpdated, TaskCompleted
 from model.domain.program import ProgramStatus, RestartAnswer
 from model.service.installation import Installation
 from model.state import State

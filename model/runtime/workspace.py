@@ -35,8 +35,9 @@ from model.chat.recap import RecapWriter
 from model.chat.session_naming import SessionNaming
 from model.chat.tool_outputs import ToolOutputs, remove_files_of_deleted_sessions
 from model.chat.uploads import Uploads
-from model.domain.events import ModelsUpdated, PreferencesUpdated, TaskCompleted
-from model.domain.resources import AgentCommand, Worktree
+from model.domain.agent_commands import AgentCommand
+from model.domain.events.program import ModelsUpdated, PreferencesUpdated, TaskCompleted
+from model.domain.worktrees import Worktree
 from model.hosting.details import PullRequestCache
 from model.hosting.linear import Linear
 from model.hosting.list_cache import ListCache

@@ -14,7 +14,7 @@ from typing import Any, Final, get_args
 from model.base.errors import SpinneyError
 from model.base.paths import write_atomically
 from model.base.text import find_hidden, make_visible, show_carriage_returns
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.domain.scripts import Script, ScriptName
 from model.git.run import git
 

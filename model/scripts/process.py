@@ -14,8 +14,9 @@ from model.backends.orphans import OWNER_VARIABLE, build_owner_mark
 from model.backends.process import AGENT_VARIABLE, build_agent_environment
 from model.base.errors import SpinneyError
 from model.base.text import make_output_visible
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
 from model.domain.worktree_variables import build_worktree_variables
+from model.domain.worktrees import Worktree
 
 OUTPUT_LIMIT: Final = 16 * 1024 * 1024
 """Bytes of output after which a script is assumed to run endlessly."""

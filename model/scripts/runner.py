@@ -11,9 +11,11 @@ from typing import Any, Final, Literal
 
 from model.base.errors import SpinneyError, worktree_not_found
 from model.base.paths import Directories, write_atomically
-from model.domain.events import TaskCompleted, WorktreeUpdated
-from model.domain.resources import Project, Worktree
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.projects import Project
 from model.domain.scripts import Script, ScriptName, ScriptRun
+from model.domain.worktrees import Worktree
 from model.scripts.config import read_trusted_script
 from model.scripts.process import build_environment, read_end, run_script
 from model.store.store import Store

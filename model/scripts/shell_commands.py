@@ -7,8 +7,9 @@ from typing import Any
 
 from model.base.errors import SpinneyError, worktree_directory_missing, worktree_not_found
 from model.base.paths import Directories
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
 from model.domain.scripts import CommandRun
+from model.domain.worktrees import Worktree
 from model.scripts.process import build_environment, read_end, run_script
 from model.store.store import Store
 

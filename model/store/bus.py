@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from model.base.text_memory import text_bytes
-from model.domain.events import ContentDelta, Event, GitStatusUpdated, SessionUpdated, WorktreeEvent
+from model.domain.events.base import Event
+from model.domain.events.messages import ContentDelta
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import GitStatusUpdated, WorktreeEvent
 
 CAPACITY = 1000
 """Events that a ring holds (interface 8), unless they are too large."""

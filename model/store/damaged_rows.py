@@ -14,15 +14,11 @@ from typing import Any, Final, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from model.base.text import make_visible
-from model.domain.resources import (
-    Block,
-    Message,
-    Project,
-    Resource,
-    Session,
-    UnreadableBlock,
-    Worktree,
-)
+from model.domain.messages import Block, Message, UnreadableBlock
+from model.domain.projects import Project
+from model.domain.resource import Resource
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 
 R = TypeVar("R", bound=Resource)
 

@@ -11,10 +11,14 @@ from typing import Any, TypeVar
 import aiosqlite
 from pydantic import ValidationError
 
+from model.domain.messages import Message, MessagePage
 from model.domain.notices import Notice
-from model.domain.resources import Message, MessagePage, Project, Resource, Session, Worktree
+from model.domain.projects import Project
+from model.domain.resource import Resource
+from model.domain.sessions import Session
 from model.domain.turns import Turn
 from model.domain.usage import AccountLimits
+from model.domain.worktrees import Worktree
 from model.store.damaged_rows import add_missing_parents, read_message, read_resource, to_text
 from model.store.rows import IS_KEPT, document_row, turn_range
 from model.store.sqlite_errors import damage_error, is_damage

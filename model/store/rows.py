@@ -5,9 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from model.domain import events as e
-from model.domain.resources import Block, Message, Resource
-from model.state import State, fold_message
+from model.domain.events.base import Event
+from model.domain.events.messages import (
+    BlockChanged,
+    ContentDelta,
+    MessageCompleted,
+    MessageFailed,
+    MessageQueued,
+    MessageRemoved,
+    MessagesRewound,
+    MessageStarted,
+    ToolUsed,
+)
+from model.domain.events.program import LimitsUpdated
+from model.domain.events.sessions import TurnRecorded, TurnUndone, UsageRecorded
+from model.domain.message_folding import fold_message
+from model.domain.messages import Block, Message
+from model.domain.resource import Resource
+from model.state import State
 from model.store.usage_rows import Statement, usage_rows
 
 INDEX_WORDS = (
@@ -104,39 +119,39 @@ CopiedMessages = MessageCopy | MessageImport
 """Messages that are saved together with events, without an event for each."""
 
 
-def statements_for(event: e.Event, before: State, after: State) -> list[Statement]:
+def statements_for(event: Event, before: State, after: State) -> list[Statement]:
     """Return the statements that save the event, given the states around it."""
     match event:
-        case e.MessageQueued():
+        case MessageQueued():
             rows = _message_rows(event.message, has_position=event.status == "processing")
             return [*rows, _words_row(event.message.id)]
-        case e.MessageStarted():
+        case MessageStarted():
             return _message_rows(event.message, has_position=True)
-        case e.MessageCompleted() | e.MessageFailed():
+        case MessageCompleted() | MessageFailed():
             message = before.streaming.get(event.message_id)
             if message is None:
                 return []
             rows = _message_rows(fold_message(message, event), has_position=True)
             return [*rows, _words_row(message.id)]
-        case e.ContentDelta() | e.ToolUsed() | e.BlockChanged():
+        case ContentDelta() | ToolUsed() | BlockChanged():
             message = after.streaming.get(event.message_id)
             if message is not None:
                 return [block_row(message, event.content_index)]
-            if isinstance(event, e.BlockChanged):
+            if isinstance(event, BlockChanged):
                 return [_block_row(event.message_id, event.content_index, event.block)]
             return []
-        case e.MessagesRewound():
+        case MessagesRewound():
             return [_rewound_row(event)]
-        case e.MessageRemoved():
+        case MessageRemoved():
             return [
                 ("DELETE FROM blocks WHERE message_id = ?", (event.message_id,)),
                 ("DELETE FROM messages WHERE id = ?", (event.message_id,)),
             ]
-        case e.TurnRecorded() | e.TurnUndone():
+        case TurnRecorded() | TurnUndone():
             return [document_row("turn", event.turn.id, event.turn)]
-        case e.UsageRecorded():
+        case UsageRecorded():
             return usage_rows(event.turn)
-        case e.LimitsUpdated():
+        case LimitsUpdated():
             return [document_row("account", event.account.id, event.account)]
         case _:
             keys = changed_documents(before, after)
@@ -214,7 +229,7 @@ def _block_row(message_id: str, index: int, block: Block) -> Statement:
     return _PUT_BLOCK, (message_id, index, block.model_dump_json(exclude=_TRANSIENT))
 
 
-def _rewound_row(event: e.MessagesRewound) -> Statement:
+def _rewound_row(event: MessagesRewound) -> Statement:
     body = "json_set(body, '$.rewound', json('true'))"
     if not event.rewound:
         body = "json_remove(body, '$.rewound')"

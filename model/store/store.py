@@ -11,25 +11,22 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from model.base.errors import SpinneyError
-from model.domain.events import (
+from model.domain.events.base import Event
+from model.domain.events.messages import (
     BlockChanged,
     ContentDelta,
-    Event,
-    LimitsUpdated,
     MessageCompleted,
     MessageFailed,
     MessageQueued,
     MessageRemoved,
     MessagesRewound,
     MessageStarted,
-    TaskCompleted,
     ToolRunning,
     ToolUsed,
-    TurnRecorded,
-    TurnUndone,
-    UsageRecorded,
 )
-from model.domain.resources import Message, MessagePage
+from model.domain.events.program import LimitsUpdated, TaskCompleted
+from model.domain.events.sessions import TurnRecorded, TurnUndone, UsageRecorded
+from model.domain.messages import Message, MessagePage
 from model.domain.turns import Turn
 from model.domain.usage import AccountLimits, TurnUsage
 from model.state import State, apply, rebase

@@ -7,8 +7,7 @@ from typing import Any, Final, Literal
 
 from pydantic import ValidationError
 
-from model.domain.resources import Usage
-from model.domain.usage import TurnUsage
+from model.domain.usage import TurnUsage, Usage
 from model.store.damaged_rows import to_text
 from model.store.queries import DatabaseReader
 from model.store.usage_rows import SUMS, TURN_COLUMNS

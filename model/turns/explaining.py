@@ -6,8 +6,9 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_visible
 from model.domain.line_origins import LineOrigin, OriginKind
-from model.domain.resources import Message, PlanBlock, Worktree
+from model.domain.messages import Message, PlanBlock
 from model.domain.turns import Turn
+from model.domain.worktrees import Worktree
 from model.git.snapshots import blame, chain, plumbing, traces
 from model.git.snapshots.blame import BlamedLine, LineSource
 from model.git.snapshots.chain import Snapshot, SnapshotNote

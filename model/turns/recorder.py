@@ -10,8 +10,10 @@ from typing import Any, Final, Literal
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.events import RunNoticed, TurnRecorded
-from model.domain.resources import Block, Message, Session, ToolUseBlock
+from model.domain.events.messages import RunNoticed
+from model.domain.events.sessions import TurnRecorded
+from model.domain.messages import Block, Message, ToolUseBlock
+from model.domain.sessions import Session
 from model.domain.tool_uses import list_edits
 from model.domain.turns import Turn, TurnFile, make_turn_id
 from model.git.changes import to_display_name

@@ -12,10 +12,10 @@ from weakref import WeakValueDictionary
 
 from model.base.errors import SpinneyError
 from model.base.plural import count
-from model.domain.events import TurnRecorded
-from model.domain.resources import Worktree
+from model.domain.events.sessions import TurnRecorded
 from model.domain.tool_uses import Edit, list_edits
 from model.domain.turns import Turn, Undo, UndoScope
+from model.domain.worktrees import Worktree
 from model.git.changes import to_display_name
 from model.git.snapshots import capture, chain, files, plumbing, reverse
 from model.git.snapshots.chain import Reason, SnapshotNote

@@ -1,6 +1,6 @@
 """The account that a session's agent works with: its program and provider profile."""
 
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.preferences import profiles
 from model.state import State
 

@@ -15,15 +15,11 @@ from model.api.usage import Budget, BudgetScope
 from model.base.amounts import format_cost
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.events import (
-    Event,
-    PreferencesUpdated,
-    ProjectUpdated,
-    SessionUpdated,
-    TaskCompleted,
-    UsageRecorded,
-)
-from model.domain.resources import Session
+from model.domain.events.base import Event
+from model.domain.events.program import PreferencesUpdated, TaskCompleted
+from model.domain.events.projects import ProjectUpdated
+from model.domain.events.sessions import SessionUpdated, UsageRecorded
+from model.domain.sessions import Session
 from model.domain.usage import TurnUsage
 from model.state import State
 from model.store.bus import EventBus

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from model.base.text import clean_line
-from model.domain.events import LimitsUpdated
+from model.domain.events.program import LimitsUpdated
 from model.domain.usage import AccountLimits, UsageWindow
 from model.store.store import Store
 

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from model.base.text import clean_line
-from model.domain.events import SessionUpdated, UsageRecorded
-from model.domain.resources import Cost, Session, Usage, Worktree
-from model.domain.usage import CostSource, TurnUsage, UsageWindow
+from model.domain.events.sessions import SessionUpdated, UsageRecorded
+from model.domain.sessions import Session
+from model.domain.usage import Cost, CostSource, TurnUsage, Usage, UsageWindow
+from model.domain.worktrees import Worktree
 from model.store.store import Store
 from model.store.usage_queries import TurnCondition
 from model.usage.accounts import account_of

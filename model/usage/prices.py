@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 
 _PROGRAM: Final = Path(__file__).with_name("price_lookup.py")
 _TIMEOUT: Final = 60.0

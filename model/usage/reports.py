@@ -7,8 +7,10 @@ from typing import Final
 
 from model.api.usage import UsageBy, UsageReport, UsageRow
 from model.base.errors import SpinneyError
-from model.domain.resources import Project, Session, Usage, Worktree
-from model.domain.usage import TurnUsage
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.usage import TurnUsage, Usage
+from model.domain.worktrees import Worktree
 from model.state import State
 from model.store.store import Store
 from model.store.usage_queries import TurnCondition, UsageKey, UsageSelection, UsageSum

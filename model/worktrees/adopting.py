@@ -16,9 +16,11 @@ from typing import Final
 from model.base.errors import SpinneyError, worktree_path_exists
 from model.base.git_layout import find_git_directories
 from model.base.text import clean_line
-from model.domain.events import Event, ProjectUpdated, WorktreeCreated
-from model.domain.resources import Project, Worktree
-from model.domain.worktrees import OutsideWorktree
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectUpdated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.projects import Project
+from model.domain.worktrees import OutsideWorktree, Worktree
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from model.base.errors import SpinneyError, worktree_creation_failed
 from model.base.git_layout import is_bare_repository
-from model.domain.events import (
-    Event,
+from model.domain.events.base import Event
+from model.domain.events.worktrees import (
     WorktreeArchived,
     WorktreeCreated,
     WorktreeUnarchived,
     WorktreeUpdated,
 )
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git import repositories
 from model.git import worktrees as git_worktrees
 from model.state import State

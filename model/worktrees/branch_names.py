@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git.refs import check_branch_name, make_branch_name
 from model.git.run import git
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.git.history import is_untouched
 from model.git.random_names import is_random_name
 from model.git.refs import make_branch_name

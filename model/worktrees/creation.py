@@ -20,15 +20,11 @@ from model.base.errors import (
     worktree_path_exists,
 )
 from model.base.paths import Directories
-from model.domain.events import (
-    Event,
-    TaskCompleted,
-    WorktreeCreated,
-    WorktreeCreateFailed,
-    WorktreeCreating,
-)
-from model.domain.resources import Project, Worktree
-from model.domain.worktrees import IssueContext, PullRequestContext
+from model.domain.events.base import Event
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import WorktreeCreated, WorktreeCreateFailed, WorktreeCreating
+from model.domain.projects import Project
+from model.domain.worktrees import IssueContext, PullRequestContext, Worktree
 from model.git import fetching, refs, removal, repositories
 from model.git import worktrees as git_worktrees
 from model.state import State

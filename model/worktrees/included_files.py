@@ -15,9 +15,9 @@ from model.base.errors import SpinneyError
 from model.base.git_layout import is_bare_repository
 from model.base.plural import count
 from model.base.text import clean_line
-from model.domain.events import TaskCompleted, WorktreeUpdated
-from model.domain.resources import CopiedFiles
-from model.domain.worktrees import IncludedFiles
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.worktrees import CopiedFiles, IncludedFiles
 from model.git.included_files import IncludedNames, find_ignored, list_included
 from model.store.store import Store
 from model.worktrees.file_copier import MAX_FILES, MAX_NAMED, FileCopier

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from model.domain.hosting import OpenPullRequest, WorkflowRun, WorkItem
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.state import State
 
 T = TypeVar("T", bound=WorkItem)

@@ -10,9 +10,15 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from model.base.paths import Directories
-from model.domain.events import Event, MessageQueued, SessionCreated, TurnRecorded
-from model.domain.resources import Message, Project, Resource, Session, Worktree
+from model.domain.events.base import Event
+from model.domain.events.messages import MessageQueued
+from model.domain.events.sessions import SessionCreated, TurnRecorded
+from model.domain.messages import Message
+from model.domain.projects import Project
+from model.domain.resource import Resource
+from model.domain.sessions import Session
 from model.domain.turns import Turn
+from model.domain.worktrees import Worktree
 from model.git.snapshots.conversations import Conversations, read_attachments, read_conversations
 from model.store.rows import MessageImport
 from model.store.store import Store

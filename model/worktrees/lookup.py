@@ -5,7 +5,8 @@ from pathlib import Path
 
 from model.base.errors import SpinneyError, project_not_found, worktree_not_found
 from model.base.paths import Directories
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.state import State
 
 

@@ -6,9 +6,10 @@ from functools import partial
 from typing import Final
 
 from model.base.ports import is_port_in_use
-from model.domain.events import Event, WorktreeUpdated
-from model.domain.resources import Worktree
+from model.domain.events.base import Event
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.worktree_variables import PORT_COUNT
+from model.domain.worktrees import Worktree
 from model.state import State
 from model.store.store import Store
 

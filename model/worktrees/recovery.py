@@ -15,9 +15,11 @@ from typing import Final
 from model.base.errors import SpinneyError, session_not_found
 from model.base.git_layout import is_bare_repository
 from model.base.paths import Directories
-from model.domain.events import RecoveryCreated
+from model.domain.events.worktrees import RecoveryCreated
+from model.domain.projects import Project
 from model.domain.recovery import SESSION_REASONS, RecoveryPoint, SnapshotReason
-from model.domain.resources import Project, Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.git.snapshots import chain, recovery, restore
 from model.git.snapshots.chain import Snapshot, SnapshotNote
 from model.git.snapshots.conversations import prepare_archive

@@ -12,8 +12,11 @@ from pathlib import Path
 
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
-from model.domain.events import Event, TaskCompleted, WorktreeDeleted, WorktreeUpdated
-from model.domain.resources import Project, Worktree
+from model.domain.events.base import Event
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import WorktreeDeleted, WorktreeUpdated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git import discarding, removal
 from model.scripts.runner import ScriptRunner
 from model.state import State

@@ -17,8 +17,9 @@ from model.base.errors import (
     worktree_name_exists,
     worktree_path_exists,
 )
-from model.domain.events import Event, WorktreeRenamed, WorktreeUpdated
-from model.domain.resources import Worktree
+from model.domain.events.base import Event
+from model.domain.events.worktrees import WorktreeRenamed, WorktreeUpdated
+from model.domain.worktrees import Worktree
 from model.git import repositories
 from model.git import worktrees as git_worktrees
 from model.state import State

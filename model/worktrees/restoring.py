@@ -14,15 +14,15 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.base.text import clean_line
-from model.domain.events import (
-    Event,
+from model.domain.events.base import Event
+from model.domain.events.worktrees import (
     RecoveryRestored,
     WorktreeCreated,
     WorktreeCreateFailed,
     WorktreeCreating,
 )
 from model.domain.recovery import SESSION_REASONS, FileChange, RecoveryFile
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git.changes import to_display_name
 from model.git.snapshots import chain, files, plumbing, recovery, restore, state
 from model.git.working_tree import Entry

@@ -6,9 +6,13 @@ from pathlib import Path
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.base.text import clean_line
-from model.domain.events import Event, ProjectAdded, RecoveryRestored, WorktreeCreated
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.worktrees import RecoveryRestored, WorktreeCreated
+from model.domain.projects import Project
 from model.domain.recovery import SESSION_REASONS, SnapshotReason
-from model.domain.resources import Project, Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.git import repositories
 from model.projects import tree
 from model.state import State

@@ -13,7 +13,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.domain.secret_findings import Publishing, SecretFinding, SecretReport
 from model.git.added_lines import (
     AddedLines,

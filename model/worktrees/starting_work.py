@@ -8,7 +8,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.domain.hosting import WorkKind
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.domain.worktrees import IssueContext, PullRequestContext
 from model.git import refs, repositories
 from model.git.fetching import fetch_base

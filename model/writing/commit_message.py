@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git.diff import diff
 from model.git.history import list_recent_subjects
 from model.writing.writer import Writer

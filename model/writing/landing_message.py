@@ -6,7 +6,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git.branch_summary import summarize_branch
 from model.git.history import list_commits_since, list_recent_subjects
 from model.writing.writer import Writer

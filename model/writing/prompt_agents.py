@@ -5,7 +5,7 @@ from typing import Final
 
 from model.agents.catalog import SMALLEST
 from model.backends.model_list_cache import ModelListCache
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.preferences import profiles
 from model.preferences.precedence import choose_backend, choose_model
 from model.preferences.schema import Preferences

@@ -9,7 +9,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_visible
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git.branch_summary import summarize_branch
 from model.git.history import CommitText
 from model.git.templates import read_pull_request_template

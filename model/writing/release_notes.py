@@ -5,7 +5,8 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git.history import find_newest_tag, list_commits_between
 from model.git.repositories import resolve_base
 from model.writing.writer import Writer

@@ -21,7 +21,7 @@ from model.backends import base
 from model.backends.model_list_cache import ModelListCache
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_visible
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.preferences import profiles
 from model.preferences.prompts import describe_place
 from model.store.store import Store

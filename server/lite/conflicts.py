@@ -11,7 +11,9 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
 from model.domain.conflicts import WorktreeConflict, list_versions
-from model.domain.resources import Project, Session, Worktree
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.worktrees import require_project
 from server.lite.form_actions import message_arguments
 from server.lite.html import Element, make

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from model.base.plural import count
 from model.commands.sessions import get_messages
-from model.domain.resources import (
+from model.domain.messages import (
     ImageBlock,
     Message,
     PlanBlock,
-    Question,
     QuestionBlock,
     TextBlock,
     ThinkingBlock,
@@ -23,6 +22,7 @@ from model.domain.resources import (
     ToolUseBlock,
     UnreadableBlock,
 )
+from model.domain.requests import Question
 from model.richtext.markdown import parse_markdown
 from server.lite.html import Element, Node, make, size, truncate
 from server.lite.page_request import shorten

@@ -14,8 +14,9 @@ from model.api.sessions import create_session
 from model.api.worktrees import create_worktree
 from model.base.errors import SpinneyError
 from model.commands.dispatch import run
-from model.domain.events import WorktreeCreateFailed
-from model.domain.resources import Session, Worktree
+from model.domain.events.worktrees import WorktreeCreateFailed
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from server.lite.page_request import Form
 from server.lite.request_forms import read_answers
 

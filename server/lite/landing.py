@@ -9,7 +9,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
 from model.domain.landing import CheckResult, Landing, LandingPreview, LandingRow
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.worktrees import require_project, require_worktree
 from server.lite.html import Element, Node, make
 from server.lite.layout import render_page

@@ -16,7 +16,7 @@ from model.api.pull_request_messages import answer_comments, fix_checks
 from model.api.scripts import run_worktree_script
 from model.base.errors import SpinneyError
 from model.commands.dispatch import run
-from model.domain.resources import SessionMessage
+from model.domain.messages import SessionMessage
 from model.worktrees import require_project, require_worktree
 from server.lite.handlers import Handlers, RenderFor, redirect, refuse_form
 from server.lite.landing import desk_path, landing_path, render_desk, render_landing

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 from urllib.parse import urlencode
 
-from model.domain.resources import ExecutionMode, Session
+from model.domain.modes import ExecutionMode
+from model.domain.sessions import Session
 from server.lite.html import Element, Node, make
 from server.lite.layout import render_page
 from server.lite.page_request import PageRequest, link, nav, shorten

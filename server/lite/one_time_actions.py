@@ -11,7 +11,8 @@ from aiohttp import web
 from model.access.actions import OneTimeAction
 from model.base.errors import HTTP_STATUS, SpinneyError, as_user_error
 from model.commands.one_time_actions import use_token
-from model.domain.resources import Request, Session
+from model.domain.requests import Request
+from model.domain.sessions import Session
 from model.secrets.scanner import mask_secrets
 from server.guesses import GuessLimiter
 from server.lite.handlers import html_response

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Project, Session, Worktree
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.state import State
 from server.lite.html import Element, Node, make
 

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.commands.sessions import get_tool_output
-from model.domain.resources import Message, Request, Session, ThinkingBlock, ToolUseBlock
+from model.domain.messages import Message, ThinkingBlock, ToolUseBlock
+from model.domain.requests import Request
+from model.domain.sessions import Session
 from server.lite.conversation import Position, find_result, read_message, tool_subject
 from server.lite.html import Element, Node, make, size, truncate
 from server.lite.layout import render_page

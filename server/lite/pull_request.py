@@ -11,7 +11,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
 from model.domain.hosting import Check, CheckState, PullRequestDetails, ReviewThread
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.worktrees import require_worktree
 from server.lite.html import Element, Node, make
 from server.lite.layout import render_page

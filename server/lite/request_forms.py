@@ -3,7 +3,8 @@
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Question, Request, Session
+from model.domain.requests import Question, Request
+from model.domain.sessions import Session
 from server.lite.html import Element, Node, make, size, truncate
 from server.lite.layout import render_page
 from server.lite.page_request import Form, PageRequest, button, hidden, link, nav, shorten

@@ -13,7 +13,7 @@ from model.chat.lookup import session_in
 from model.commands.dispatch import run
 from model.commands.doctor import get_problems
 from model.commands.sessions import mark_session_read
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.worktrees import require_worktree
 from server.auth import Authenticator
 from server.guesses import GuessLimiter

@@ -6,8 +6,9 @@ from typing import Final
 
 from model.base.moments import format_moment
 from model.chat.lookup import session_in
+from model.domain.messages import Message
 from model.domain.pause_texts import describe_pause
-from model.domain.resources import Message, Session
+from model.domain.sessions import Session
 from server.lite.conversation import Page, Position, make_articles, read_before, read_from
 from server.lite.html import Element, Node, make
 from server.lite.layout import LIMIT, render_page

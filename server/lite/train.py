@@ -19,7 +19,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
 from model.domain.landing import LandingRow, Train, TrainCar
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.worktrees import require_project
 from server.lite.handlers import Handlers, redirect, refuse_form
 from server.lite.html import Element, Node, make, truncate

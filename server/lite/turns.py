@@ -16,7 +16,7 @@ from model.api.turns import (
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.domain.turns import UndoScope
 from server.lite.html import Element, Node, make
 from server.lite.layout import render_page

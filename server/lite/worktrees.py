@@ -17,8 +17,9 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
 from model.domain.changes import Side
+from model.domain.projects import Project
 from model.domain.recovery import RecoveryPoint
-from model.domain.resources import Project, Worktree
+from model.domain.worktrees import Worktree
 from model.worktrees import require_worktree
 from server.lite.conflicts import conflicts_link
 from server.lite.html import Element, Node, make

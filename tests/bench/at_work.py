@@ -19,8 +19,10 @@ from model.api.sessions import send_chat_message
 from model.base.paths import Directories, resolve_directories
 from model.client.local import LocalClient
 from model.commands.sessions import create_session
-from model.domain.events import ProjectAdded, WorktreeCreated
-from model.domain.resources import Project, Worktree
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.runtime.core import Core
 from model.runtime.workspace import Workspace
 from tests.bench.paced import PacedBackend

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
 from server.fanout import text_frame
 from tests.bench.programs import Program, Progress, program
 from tests.bench.serving import make_detail

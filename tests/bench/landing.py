@@ -11,7 +11,7 @@ from typing import Final
 
 from model.base.paths import Directories
 from model.domain.landing import Train, TrainCar
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.git.three_way import Place
 from model.git.trains import forget_commit
 from model.landing.train_checks import TrainChecks

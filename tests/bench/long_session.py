@@ -3,18 +3,21 @@
 import time
 from pathlib import Path
 
-from model.domain.events import MessageQueued, ProjectAdded, SessionCreated, WorktreeCreated
-from model.domain.resources import (
+from model.domain.events.messages import MessageQueued
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionCreated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.messages import (
     Block,
     Message,
-    Project,
-    Session,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
-    Worktree,
 )
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.state import State, apply
 from model.store.database import Database
 from model.store.rows import statements_for

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from model.backends import base
-from model.domain.resources import Question, QuestionOption
+from model.domain.requests import Question, QuestionOption
 from tests.bench.scripted import ScriptedAgent
 
 PIECE: Final = 4

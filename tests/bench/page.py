@@ -15,7 +15,7 @@ from playwright.async_api import Browser, CDPSession, async_playwright
 
 from model.backends import base
 from model.backends.demo import texts
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 from tests.bench.long_session import write_sessions
 from tests.bench.served import add_plain_worktree
 from tests.bench.tables import Table

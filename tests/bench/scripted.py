@@ -6,7 +6,8 @@ from typing import Final
 
 from model.backends import base
 from model.backends.channel import Channel
-from model.domain.resources import Decision, Usage
+from model.domain.requests import Decision
+from model.domain.usage import Usage
 
 _PIECE: Final = "forty characters of text, more or less. "
 _RESULT: Final = "a line of what a tool said\n" * 20

@@ -14,15 +14,14 @@ from model.agents.catalog import Catalog
 from model.backends.demo.backend import DemoBackend
 from model.base.paths import Directories
 from model.commands.sessions import create_session, send_chat_message
-from model.domain.events import (
-    MessageCompleted,
-    MessageFailed,
-    ProjectAdded,
-    TaskCompleted,
-    TurnRecorded,
-    WorktreeCreated,
-)
-from model.domain.resources import Project, Session, Worktree
+from model.domain.events.messages import MessageCompleted, MessageFailed
+from model.domain.events.program import TaskCompleted
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import TurnRecorded
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.bench.programs import Progress

@@ -14,7 +14,8 @@ from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from model.background.conflict_radar import ConflictRadar
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git.branch_tips import read_branch_tips
 from model.git.snapshots import blame, chain, restore
 from model.git.snapshots.chain import SnapshotNote

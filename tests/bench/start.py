@@ -7,8 +7,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.domain.events import Event, ProjectAdded, SessionCreated, WorktreeCreated
-from model.domain.resources import Project, Session, Worktree
+from model.domain.events.base import Event
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionCreated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.state import State, apply
 from model.store.database import Database
 from model.store.rows import statements_for

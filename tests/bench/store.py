@@ -9,8 +9,10 @@ import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from model.domain.events import MessageQueued, SessionCreated
-from model.domain.resources import Block, Message, Session, TextBlock
+from model.domain.events.messages import MessageQueued
+from model.domain.events.sessions import SessionCreated
+from model.domain.messages import Block, Message, TextBlock
+from model.domain.sessions import Session
 from model.state import State
 from model.store.bus import EventBus
 from model.store.database import Database

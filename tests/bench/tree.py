@@ -11,8 +11,11 @@ from typing import Any
 
 from model.api.command import Command
 from model.client.base import EventBatch, Loaded, Update
-from model.domain import events as e
-from model.domain.resources import MessagePage, Project, Session, Worktree
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.messages import MessagePage
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.state import State, apply
 from tests.bench.tables import Table
 from tui.shell.app import SpinneyApp
@@ -124,7 +127,7 @@ async def _run(state: State) -> dict[str, list[tuple[float, float]]]:
         project = folder.children[0]
         await watch.step("a project unfolded", project.expand, lambda: project.children)
         for number in range(20):
-            event = e.SessionUpdated(session_id=f"s{number * 20}", updates={"status": "running"})
+            event = SessionUpdated(session_id=f"s{number * 20}", updates={"status": "running"})
             state = apply(state, event)
             await watch.step(
                 "a mark changed",
@@ -134,7 +137,7 @@ async def _run(state: State) -> dict[str, list[tuple[float, float]]]:
         made = Session(id="new", worktree_id="w0", name="new", created_at=1e9)
         await watch.step(
             "a session made",
-            partial(client.feed, EventBatch((e.SessionCreated(session=made),))),
+            partial(client.feed, EventBatch((SessionCreated(session=made),))),
             lambda: made.id in app.main.state.sessions,
         )
     return watch.found

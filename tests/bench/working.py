@@ -18,8 +18,10 @@ from model.agents.catalog import Catalog
 from model.backends import base
 from model.base.paths import Directories
 from model.commands.sessions import create_session, delete_session, send_chat_message
-from model.domain.events import ProjectAdded, WorktreeCreated
-from model.domain.resources import Project, Worktree
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.bench.scripted import ScriptedAgent, ScriptedBackend
 from tests.bench.serving import LoopWatch, answer_lines

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from model.backends import base
 from model.backends.claude import second_writer
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 from tests.model.backends.agents import (
     Open,
     get_resume_token,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from model.backends import base
 from model.backends.codex.backend import CodexBackend
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 from tests.live.codex_setup import LONG_ENOUGH, contents
 from tests.model.backends.agents import (
     Conversation,

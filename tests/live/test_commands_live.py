@@ -9,7 +9,7 @@ import pytest
 from model.backends import base
 from model.backends.claude.backend import ClaudeBackend
 from model.backends.codex.backend import CodexBackend
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 from tests.live.provider_stub import ProviderStub
 from tests.live.responses_stub import ResponsesStub
 from tests.model.backends.agents import Open, by_name, only, text, wait_for_commands

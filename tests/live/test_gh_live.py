@@ -18,8 +18,7 @@ from model.commands.projects import get_github_remotes
 from model.commands.pull_requests import open_pull_request, save_worktree_pr
 from model.commands.sessions import create_session, send_chat_message
 from model.commands.worktrees import create_worktree
-from model.domain.resources import Worktree
-from model.domain.worktrees import PullRequestContext
+from model.domain.worktrees import PullRequestContext, Worktree
 from model.hosting.github import gh
 from model.hosting.github.pull_requests import PullRequestState, fetch_pull_request_state
 from model.hosting.program import HostingProgram, Output

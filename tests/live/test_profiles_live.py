@@ -17,7 +17,7 @@ from model.backends.opencode.backend import OpenCodeBackend
 from model.base.paths import Directories
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.conftest import worktree as worktree  # a project's, not the agents' folder

@@ -11,7 +11,8 @@ from model.base.errors import SpinneyError
 from model.commands.pull_request_messages import set_pull_request_loop
 from model.commands.pull_requests import save_worktree_pr
 from model.commands.sessions import create_session
-from model.domain.resources import PullRequestLoop, Worktree
+from model.domain.sessions import PullRequestLoop
+from model.domain.worktrees import Worktree
 from model.hosting.github.forge import GitHub
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend

@@ -21,8 +21,13 @@ from model.backends.opencode.backend import OpenCodeBackend
 from model.chat.chats import Chats
 from model.chat.handover import HandoverWriter
 from model.chat.rewinding import ConversationPoint
-from model.domain.events import ProjectAdded, SessionUpdated, WorktreeCreated
-from model.domain.resources import Message, Project, Session, Worktree
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.messages import Message
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.turns.recorder import TurnRecorder
 from model.writing.writer import Writer
 from tests.live import completions_stub

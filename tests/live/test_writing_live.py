@@ -11,7 +11,7 @@ from model.backends.claude.backend import ClaudeBackend
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.commands.preferences import update_preferences
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.writing import writer as writing
 from tests.conftest import worktree as worktree  # a project's, not the agents' folder

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from model.backends import base
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 from tests.page.browser import DESKTOP, PHONE, Screen
 from tests.page.conftest import OpenPage
 from tests.page.in_process import InProcessServer, begin_turn

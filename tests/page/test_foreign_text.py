@@ -10,7 +10,8 @@ from playwright.async_api import Page, expect
 
 from model.backends import base
 from model.base.text import make_visible
-from model.domain.resources import Question, QuestionOption, Usage
+from model.domain.requests import Question, QuestionOption
+from model.domain.usage import Usage
 from tests.contract.conftest import make_program
 from tests.page.conftest import OpenPage, create_worktree
 from tests.page.hostile import ALL, HIDING, NAMES

@@ -18,7 +18,7 @@ from model.domain.hosting import (
     ReviewThread,
     ReviewThreadComment,
 )
-from model.domain.resources import SessionMessage
+from model.domain.messages import SessionMessage
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
 from tests.page.diff.work_tree import button

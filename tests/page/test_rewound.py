@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from model.backends import base
 from model.chat.rewinding import ConversationPoint
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 from tests.page.conftest import OpenPage
 from tests.page.in_process import InProcessServer, begin_turn
 from tests.server.conftest import Socket

@@ -9,8 +9,11 @@ import pytest
 from playwright.async_api import Page, expect
 
 from model.backends import base
-from model.domain.events import MessageQueued, SessionUpdated
-from model.domain.resources import Message, Question, QuestionOption, TextBlock, Usage
+from model.domain.events.messages import MessageQueued
+from model.domain.events.sessions import SessionUpdated
+from model.domain.messages import Message, TextBlock
+from model.domain.requests import Question, QuestionOption
+from model.domain.usage import Usage
 from tests.page.browser import Screen
 from tests.page.conftest import OpenPage
 from tests.page.in_process import InProcessServer, begin_turn

@@ -12,7 +12,8 @@ from PIL import Image
 
 from model.api.sessions import get_messages
 from model.commands.dispatch import run
-from model.domain.resources import ImageBlock, Session
+from model.domain.messages import ImageBlock
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.app import Server
 from server.limits import Limits

@@ -8,8 +8,11 @@ import aiohttp
 import pytest
 
 from model.commands import blocks
-from model.domain import events as e
-from model.domain.resources import Message, PlanBlock, Session, TextBlock, Usage
+from model.domain.events.messages import ContentDelta, MessageCompleted, MessageStarted
+from model.domain.events.sessions import SessionCreated
+from model.domain.messages import Message, PlanBlock, TextBlock
+from model.domain.sessions import Session
+from model.domain.usage import Usage
 from model.richtext.blocks import as_json
 from model.richtext.markdown import parse_markdown
 from model.runtime.workspace import Workspace
@@ -74,22 +77,22 @@ class Page:
 @pytest.fixture
 async def session(workspace: Workspace) -> Session:
     made = Session(id="s", worktree_id="w", name="s", created_at=1)
-    workspace.store.record(e.SessionCreated(session=made))
+    workspace.store.record(SessionCreated(session=made))
     return made
 
 
 def begin(workspace: Workspace, message_id: str = "m") -> None:
     message = Message(id=message_id, role="assistant", timestamp=1, session_id="s")
-    workspace.store.record(e.MessageStarted(message_id=message_id, session_id="s", message=message))
+    workspace.store.record(MessageStarted(message_id=message_id, session_id="s", message=message))
 
 
 def write(workspace: Workspace, text: str, index: int = 0, message_id: str = "m") -> None:
-    delta = e.ContentDelta(message_id=message_id, content=text, content_index=index, session_id="s")
+    delta = ContentDelta(message_id=message_id, content=text, content_index=index, session_id="s")
     workspace.store.record(delta)
 
 
 def end(workspace: Workspace, message_id: str = "m") -> None:
-    done = e.MessageCompleted(
+    done = MessageCompleted(
         message_id=message_id, session_id="s", stop_reason="end_turn", usage=Usage()
     )
     workspace.store.record(done)
@@ -230,7 +233,7 @@ async def test_stored_messages_have_blocks_beside_their_texts(
     page = await open_page(http, server)
     content = [TextBlock(text="**bold**"), PlanBlock(text="1. look")]
     message = Message(id="m", role="assistant", timestamp=1, session_id="s", content=content)
-    workspace.store.record(e.MessageStarted(message_id="m", session_id="s", message=message))
+    workspace.store.record(MessageStarted(message_id="m", session_id="s", message=message))
     end(workspace)
     stored = await page.socket.call("get_message_blocks", session_id="s")
     blocks = stored["messages"][0]["content"]

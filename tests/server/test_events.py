@@ -9,8 +9,35 @@ import aiohttp
 import pytest
 
 import model
-from model.domain import events as e
-from model.domain.resources import Message, Project, Session, TextBlock, Usage, Worktree
+from model.domain.events.base import Event
+from model.domain.events.messages import (
+    ContentDelta,
+    MessageCompleted,
+    MessageFailed,
+    MessageQueued,
+    MessageStarted,
+    RunNoticed,
+    ToolUsed,
+)
+from model.domain.events.program import PreferencesUpdated, TaskCompleted
+from model.domain.events.projects import ProjectAdded, ProjectRemoved, ProjectUpdated
+from model.domain.events.sessions import (
+    SessionArchived,
+    SessionCreated,
+    SessionDeleted,
+    SessionUpdated,
+)
+from model.domain.events.worktrees import (
+    WorktreeCreated,
+    WorktreeCreateFailed,
+    WorktreeCreating,
+    WorktreeStatusUpdated,
+)
+from model.domain.messages import Message, TextBlock
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.usage import Usage
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.store.bus import MAX_DELTA
 from server.app import Server
@@ -28,19 +55,19 @@ MESSAGE = Message(id="m", role="assistant", timestamp=1, session_id="s")
 _PROJECT_FIELDS = {name for name, field in Project.model_fields.items() if field.exclude_if is None}
 """Those with a value that is left out are sent only of a project that has its own."""
 
-INTERFACE: list[tuple[e.Event, str, set[str]]] = [
+INTERFACE: list[tuple[Event, str, set[str]]] = [
     (
-        e.MessageStarted(message_id="m", session_id="s", message=MESSAGE),
+        MessageStarted(message_id="m", session_id="s", message=MESSAGE),
         "data",
         {"message_id", "session_id"},
     ),
     (
-        e.ContentDelta(message_id="m", content="x", content_index=0, session_id="s"),
+        ContentDelta(message_id="m", content="x", content_index=0, session_id="s"),
         "data",
         {"message_id", "content", "content_index"},
     ),
     (
-        e.ToolUsed(
+        ToolUsed(
             message_id="m",
             tool_name="edit",
             tool_input={},
@@ -52,48 +79,48 @@ INTERFACE: list[tuple[e.Event, str, set[str]]] = [
         {"message_id", "tool_name", "tool_input"},
     ),
     (
-        e.MessageCompleted(message_id="m", session_id="s", stop_reason="end", usage=Usage()),
+        MessageCompleted(message_id="m", session_id="s", stop_reason="end", usage=Usage()),
         "data",
         {"message_id", "session_id", "stop_reason", "usage"},
     ),
     (
-        e.MessageFailed(message_id="m", error="x", error_type="timeout", session_id="s"),
+        MessageFailed(message_id="m", error="x", error_type="timeout", session_id="s"),
         "data",
         {"message_id", "error", "error_type"},
     ),
-    (e.SessionCreated(session=SESSION), "data", {"session"}),
-    (e.SessionUpdated(session_id="s", updates={"name": "x"}), "data", {"session_id", "updates"}),
-    (e.SessionArchived(session_id="s", archived_at=1), "data", {"session_id"}),
-    (e.SessionDeleted(session_id="s"), "data", {"session_id"}),
+    (SessionCreated(session=SESSION), "data", {"session"}),
+    (SessionUpdated(session_id="s", updates={"name": "x"}), "data", {"session_id", "updates"}),
+    (SessionArchived(session_id="s", archived_at=1), "data", {"session_id"}),
+    (SessionDeleted(session_id="s"), "data", {"session_id"}),
     (
-        e.WorktreeCreating(worktree=WORKTREE),
+        WorktreeCreating(worktree=WORKTREE),
         "payload",
         {"id", "project_id", "name", "path", "branch"},
     ),
-    (e.WorktreeCreated(worktree=WORKTREE), "payload", {"worktree"}),
+    (WorktreeCreated(worktree=WORKTREE), "payload", {"worktree"}),
     (
-        e.WorktreeCreateFailed(id="w", project_id="p", error="x"),
+        WorktreeCreateFailed(id="w", project_id="p", error="x"),
         "payload",
         {"id", "project_id", "error"},
     ),
     (
-        e.WorktreeStatusUpdated(worktree_id="w", cached_pr_status="open", cached_check_status=None),
+        WorktreeStatusUpdated(worktree_id="w", cached_pr_status="open", cached_check_status=None),
         "payload",
         {"worktree_id", "cached_pr_status", "cached_check_status"},
     ),
-    (e.ProjectAdded(project=PROJECT), "payload", _PROJECT_FIELDS),
-    (e.ProjectUpdated(project=PROJECT), "payload", _PROJECT_FIELDS),
-    (e.ProjectRemoved(project_id="p"), "payload", {"project_id"}),
+    (ProjectAdded(project=PROJECT), "payload", _PROJECT_FIELDS),
+    (ProjectUpdated(project=PROJECT), "payload", _PROJECT_FIELDS),
+    (ProjectRemoved(project_id="p"), "payload", {"project_id"}),
 ]
 
 
-def make_event(number: int, session_id: str = "s", size: int = 1) -> e.Event:
+def make_event(number: int, session_id: str = "s", size: int = 1) -> Event:
     """An event that is never merged with adjacent ones."""
-    return e.TaskCompleted(task=f"{session_id}:{number}", ok=True, detail="x" * size)
+    return TaskCompleted(task=f"{session_id}:{number}", ok=True, detail="x" * size)
 
 
-def make_delta(session_id: str, number: int) -> e.Event:
-    return e.ContentDelta(
+def make_delta(session_id: str, number: int) -> Event:
+    return ContentDelta(
         message_id=session_id, content=f"{number}", content_index=number, session_id=session_id
     )
 
@@ -130,9 +157,9 @@ async def test_a_plain_client_gets_exactly_the_fields_of_the_interface(
 async def _create_session(workspace: Workspace) -> str:
     # Already `missing`, as it has no directory; otherwise a poll would publish one more event.
     await workspace.store.accept(
-        e.ProjectAdded(project=PROJECT),
-        e.WorktreeCreated(worktree=WORKTREE.model_copy(update={"status": "missing"})),
-        e.SessionCreated(session=SESSION),
+        ProjectAdded(project=PROJECT),
+        WorktreeCreated(worktree=WORKTREE.model_copy(update={"status": "missing"})),
+        SessionCreated(session=SESSION),
     )
     return SESSION.id
 
@@ -141,7 +168,7 @@ async def test_events_for_mirrors_and_their_fields_reach_numbered_clients_only(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     plain, numbered = await connect(server, http), await connect(server, http, since=0)
-    workspace.bus.publish(e.RunNoticed(session_id="s", text="retrying"))
+    workspace.bus.publish(RunNoticed(session_id="s", text="retrying"))
     workspace.bus.publish(make_delta("s", 1))
     assert [f["event"] for f in await drain_events(plain)] == ["content-delta"]
     notice, last = (await drain_events(numbered))[-2:]
@@ -153,8 +180,8 @@ async def test_secrets_are_in_no_frame(
     server: Server, http: aiohttp.ClientSession, workspace: Workspace
 ) -> None:
     socket = await connect(server, http)
-    workspace.bus.publish(e.ProjectAdded(project=PROJECT))
-    workspace.bus.publish(e.PreferencesUpdated(changes={"tracker_api_key": "k", "theme": "dark"}))
+    workspace.bus.publish(ProjectAdded(project=PROJECT))
+    workspace.bus.publish(PreferencesUpdated(changes={"tracker_api_key": "k", "theme": "dark"}))
     project, preferences = await drain_events(socket)
     assert project["payload"]["tracker_api_key"] is None
     assert preferences["payload"] == {"changes": {"theme": "dark"}}
@@ -193,7 +220,7 @@ async def test_a_client_gets_only_the_events_that_it_asks_for(
     of_one = await connect(server, http, since=0, query={"session": "s", "only": "session-notice"})
     for session in ("s", "t"):
         workspace.bus.publish(make_delta(session, 1))
-        workspace.bus.publish(e.RunNoticed(session_id=session, text="retrying"))
+        workspace.bus.publish(RunNoticed(session_id=session, text="retrying"))
     workspace.bus.publish(make_event(1))
     assert len(await drain_events(everything)) == 6
     assert len(await drain_events(named)) == 5
@@ -322,7 +349,7 @@ async def test_a_burst_is_not_buffered_whole_for_a_client_that_does_not_read(
     for number in range(60):
         content = "x" * MAX_DELTA
         workspace.bus.publish(
-            e.ContentDelta(message_id="m", content=content, content_index=number, session_id="s")
+            ContentDelta(message_id="m", content=content, content_index=number, session_id="s")
         )
     workspace.bus.seal()
     assert server._running is not None
@@ -406,7 +433,7 @@ async def test_an_event_that_cannot_be_serialized_counts_as_missed(
 ) -> None:
     plain, numbered = await connect(server, http), await connect(server, http, since=0)
     broken = Message(id="m", role="user", timestamp=1, content=[TextBlock(text="\ud800")])
-    workspace.bus.publish(e.MessageQueued(session_id="s", message=broken, status="sent"))
+    workspace.bus.publish(MessageQueued(session_id="s", message=broken, status="sent"))
     workspace.bus.publish(make_event(2))
     assert [f["event"] for f in await drain_events(plain)] == ["task:completed"]
     names = [f["event"] for f in await drain_events(numbered)]

@@ -22,9 +22,10 @@ from model.access.policy import PATHS
 from model.access.shapes import HIDDEN_FIELDS, SHOWN_FIELDS
 from model.api.command import COMMANDS
 from model.api.sessions import AddedImage
-from model.domain.events import EVENTS
+from model.domain.events.all import EVENTS
 from model.domain.guests import ROLES, GuestRole
-from model.domain.resources import SentMessage, Session
+from model.domain.messages import SentMessage
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.app import Server
 from server.http_api import COMMAND_PATHS, OPERATIONS

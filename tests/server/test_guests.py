@@ -14,8 +14,22 @@ from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.commands.guests import create_guest_link, list_guest_links, revoke_guest_link
 from model.commands.sessions import create_session
-from model.domain import events as e
-from model.domain.resources import Message, Project, Session, TextBlock, Usage, Worktree
+from model.domain.events.messages import (
+    ContentDelta,
+    MessageCompleted,
+    MessageQueued,
+    MessageStarted,
+    ToolRunning,
+    ToolUsed,
+)
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionDeleted, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.messages import Message, TextBlock
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.usage import Usage
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.store.bus import CAPACITY
 from server.app import Server
@@ -53,8 +67,8 @@ async def foreign(workspace: Workspace) -> Foreign:
         id="foreign-worktree", project_id=project.id, name="secret-otter-tree",
         path="/secret/place/tree", branch="secret-otter", created_at=1,
     )  # fmt: skip
-    await workspace.store.accept(e.ProjectAdded(project=project))
-    await workspace.store.accept(e.WorktreeCreated(worktree=worktree))
+    await workspace.store.accept(ProjectAdded(project=project))
+    await workspace.store.accept(WorktreeCreated(worktree=worktree))
     return Foreign(project, worktree, await create_session(workspace, worktree.id, "Secret talk"))
 
 
@@ -77,11 +91,11 @@ def stream(workspace: Workspace, session: Session, *pieces: str, message_id: str
     message = Message(id=message_id, role="assistant", timestamp=1, session_id=session.id,
                       status="processing")  # fmt: skip
     workspace.store.record(
-        e.MessageStarted(message_id=message_id, session_id=session.id, message=message)
+        MessageStarted(message_id=message_id, session_id=session.id, message=message)
     )
     for piece in pieces:
         workspace.store.record(
-            e.ContentDelta(
+            ContentDelta(
                 message_id=message_id, content=piece, content_index=0, session_id=session.id
             )
         )
@@ -91,7 +105,7 @@ def stream(workspace: Workspace, session: Session, *pieces: str, message_id: str
 def complete(workspace: Workspace, session: Session, message_id: str = "m") -> None:
     """End the message."""
     workspace.store.record(
-        e.MessageCompleted(
+        MessageCompleted(
             message_id=message_id, session_id=session.id, stop_reason="end", usage=Usage()
         )
     )
@@ -223,7 +237,7 @@ async def test_deleting_what_is_shared_ends_the_access(
     workspace: Workspace, viewer: GuestClient, session: Session
 ) -> None:
     socket = await viewer.connect()
-    await workspace.store.accept(e.SessionDeleted(session_id=session.id))
+    await workspace.store.accept(SessionDeleted(session_id=session.id))
     assert await socket.wait_closed() == 1008
 
 
@@ -243,8 +257,8 @@ async def test_events_of_others_leave_no_trace_not_even_in_numbers(
         stream(workspace, session, f"Shared {number}.\n", message_id=f"m{number}")
         complete(workspace, session, f"m{number}")
     await workspace.store.accept(
-        e.SessionUpdated(session_id=foreign.session.id, updates={"name": "Secret talk 2"}),
-        e.SessionUpdated(session_id=session.id, updates={"name": "Renamed"}),
+        SessionUpdated(session_id=foreign.session.id, updates={"name": "Secret talk 2"}),
+        SessionUpdated(session_id=session.id, updates={"name": "Renamed"}),
     )
     while not any(frame.get("event") == "session-updated" for frame in socket.frames):
         await socket.receive()
@@ -267,7 +281,7 @@ async def test_a_guest_resumes_without_a_loss(
     await first.socket.close()
     stream(workspace, foreign.session, "Secret talk\n", message_id="f")
     workspace.store.record(
-        e.ContentDelta(message_id="m", content="Two.\n", content_index=0, session_id=session.id)
+        ContentDelta(message_id="m", content="Two.\n", content_index=0, session_id=session.id)
     )
     second = await viewer.connect(since=seen["seq"])
     resumed = await second.event("content-delta")
@@ -282,7 +296,7 @@ async def test_a_guest_whom_a_flood_has_overtaken_reloads(
     socket = await viewer.connect(since=before["seq"])
     for number in range(2 * CAPACITY):  # at once, without a chance to follow
         updates = {"name": f"Secret talk {number}"}
-        workspace.store.record(e.SessionUpdated(session_id=foreign.session.id, updates=updates))
+        workspace.store.record(SessionUpdated(session_id=foreign.session.id, updates=updates))
     assert await socket.wait_closed() == 1001
     _, after = await viewer.request("GET", "/api/init")
     assert after["run"] != before["run"]
@@ -302,7 +316,7 @@ async def test_a_secret_in_pieces_is_masked_in_events_blocks_and_pages(
     _, during = await viewer.request("GET", "/api/init")
     workspace.store.record(
         *(
-            e.ContentDelta(message_id="m", content=piece, content_index=0, session_id=session.id)
+            ContentDelta(message_id="m", content=piece, content_index=0, session_id=session.id)
             for piece in (KEY[20:], " and after")
         )
     )
@@ -326,11 +340,11 @@ async def test_tools_requests_and_paths_of_files_are_masked(
     socket = await viewer.connect(since=0)
     stream(workspace, session)
     workspace.store.record(
-        e.ToolUsed(
+        ToolUsed(
             message_id="m", tool_name="Bash", tool_input={"id": KEY, "command": f"curl {KEY}"},
             session_id=session.id, content_index=0, tool_use_id="t",
         ),
-        e.ToolRunning(
+        ToolRunning(
             session_id=session.id, message_id="m", content_index=0, seconds=1,
             output=f"cut\nok\n{KEY}\n{KEY[:12]}",
         ),
@@ -339,7 +353,7 @@ async def test_tools_requests_and_paths_of_files_are_masked(
         id="u", role="user", timestamp=1, session_id=session.id, files=["/home/me/notes.txt"],
         content=[TextBlock(text=f"use {KEY}")], context="/home/me/context.md",
     )  # fmt: skip
-    workspace.store.record(e.MessageQueued(session_id=session.id, message=message, status="sent"))
+    workspace.store.record(MessageQueued(session_id=session.id, message=message, status="sent"))
     queued = await socket.event("message-queued")
     assert queued["payload"]["message"]["files"] == ["notes.txt"]
     assert queued["payload"]["message"]["context"] is None

@@ -7,7 +7,8 @@ import aiohttp
 import pytest
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.conftest import Eventually

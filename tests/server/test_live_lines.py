@@ -5,8 +5,10 @@ import asyncio
 import aiohttp
 import pytest
 
-from model.domain import events as e
-from model.domain.resources import Message, Session, TextBlock
+from model.domain.events.messages import BlockChanged, ContentDelta, MessageStarted
+from model.domain.events.sessions import SessionCreated
+from model.domain.messages import Message, TextBlock
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.patience import PATIENCE
@@ -16,15 +18,15 @@ from tests.server.conftest import Socket, connect
 @pytest.fixture
 async def session(workspace: Workspace) -> Session:
     made = Session(id="s", worktree_id="w", name="s", created_at=1)
-    workspace.store.record(e.SessionCreated(session=made))
+    workspace.store.record(SessionCreated(session=made))
     started = Message(id="m", session_id="s", role="assistant", timestamp=1, status="processing")
-    workspace.store.record(e.MessageStarted(message_id="m", session_id="s", message=started))
+    workspace.store.record(MessageStarted(message_id="m", session_id="s", message=started))
     return made
 
 
 def write(workspace: Workspace, index: int, text: str) -> None:
     workspace.store.record(
-        e.ContentDelta(message_id="m", content=text, content_index=index, session_id="s")
+        ContentDelta(message_id="m", content=text, content_index=index, session_id="s")
     )
 
 
@@ -49,7 +51,7 @@ async def test_a_watching_page_gets_the_last_line_and_then_each_change(
     assert await read_line(socket) == "A new block"
     replaced = TextBlock(text="Replaced")
     workspace.store.record(
-        e.BlockChanged(session_id="s", message_id="m", content_index=2, block=replaced)
+        BlockChanged(session_id="s", message_id="m", content_index=2, block=replaced)
     )
     assert await read_line(socket) == "Replaced"
     await socket.send({"type": "watch", "session_ids": []})

@@ -9,8 +9,8 @@ from model.api.server import get_http_server_token, stop_spinney
 from model.base.errors import SpinneyError
 from model.client.base import Loaded
 from model.client.remote import RemoteClient
-from model.domain.events import SessionUpdated
-from model.domain.resources import Session
+from model.domain.events.sessions import SessionUpdated
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.engine import is_busy, wait_idle
 from server.local_endpoint import LocalEndpoint

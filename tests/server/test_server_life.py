@@ -11,7 +11,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.commands import server as commands
 from model.commands.preferences import update_preferences
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
 from model.preferences.apply import apply_changes
 from model.runtime.workspace import Workspace
 from server.app import Server

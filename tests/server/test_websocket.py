@@ -12,7 +12,8 @@ import pytest
 
 from model.api.command import COMMANDS
 from model.backends import base
-from model.domain.resources import Question, Session
+from model.domain.requests import Question
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.app import Server
 from server.limits import Limits

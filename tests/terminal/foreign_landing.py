@@ -5,11 +5,12 @@ from typing import Any
 
 from model.api.code_reviews import ReviewState
 from model.api.landing import LandingMessage
-from model.domain import events as e
 from model.domain.code_reviews import CodeReview, Finding
+from model.domain.events.base import Event
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.hosting import ItemLabel, OpenWork, OpenWorkItem, OpenWorkProblem, Reviewer
 from model.domain.landing import LandingDesk, ReviewProgress, Sweep
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from tests.tui import a_hosting_service as hosting
 from tests.tui import landing_desk as desk
 
@@ -21,10 +22,10 @@ def command_results(text: str) -> dict[str, Answer]:
     return {**_landing(text), **_hosting(text), **_review(text)}
 
 
-def link_pull_request(worktree: Worktree) -> e.Event:
+def link_pull_request(worktree: Worktree) -> Event:
     """Return the event by which a worktree has a pull request."""
     linked = {"pr_number": 12, "pr_url": hosting.URL}
-    return e.WorktreeUpdated(worktree=worktree.model_copy(update=linked))
+    return WorktreeUpdated(worktree=worktree.model_copy(update=linked))
 
 
 def _landing(text: str) -> dict[str, Answer]:

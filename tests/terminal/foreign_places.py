@@ -15,11 +15,16 @@ from model.api.files import WorktreeFileList
 from model.api.search import SearchHit
 from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.agent_commands import AgentCommand
+from model.domain.branches import Branch, Remote
+from model.domain.events.base import Event
+from model.domain.events.messages import MessageQueued
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
 from model.domain.findings import Finding
 from model.domain.hosting import OpenIssue, OpenPullRequest
+from model.domain.messages import Message, TextBlock
 from model.domain.output import ToolOutput
-from model.domain.resources import AgentCommand, Branch, Message, Remote, TextBlock
 from model.domain.scripts import Script, ScriptRun
 from tests.terminal import foreign_landing
 from tests.tui.builders import a_session, a_worktree
@@ -89,15 +94,15 @@ def command_results(text: str) -> dict[str, Callable[[dict[str, Any]], Any]]:
     return given | foreign_landing.command_results(text)
 
 
-def archived_events(text: str) -> Iterator[e.Event]:
+def archived_events(text: str) -> Iterator[Event]:
     """Yield events for an archived worktree and session and for a queued message."""
     tree = a_worktree(id="w9", name=text, branch=text, archived_at=1.0)
-    yield e.WorktreeCreated(worktree=tree)
-    yield e.SessionCreated(session=a_session(id="s9", name=text, archived_at=1.0))
+    yield WorktreeCreated(worktree=tree)
+    yield SessionCreated(session=a_session(id="s9", name=text, archived_at=1.0))
     waits = Message(
         id="q1", role="user", content=[TextBlock(text=text)], session_id="s1", timestamp=3.0
     )
-    yield e.MessageQueued(session_id="s1", message=waits, status="sent")
+    yield MessageQueued(session_id="s1", message=waits, status="sent")
 
 
 def is_shown(app: SpinneyApp) -> bool:
@@ -251,8 +256,8 @@ async def _send_notification(app: SpinneyApp, client: FakeClient, pilot: "Pilot[
     app.post_message(events.AppBlur())
     while app.app_focus:
         await pilot.pause(0.02)
-    client.feed(e.SessionUpdated(session_id="s1", updates={"status": "running"}))
-    client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
+    client.feed(SessionUpdated(session_id="s1", updates={"status": "running"}))
+    client.feed(SessionUpdated(session_id="s1", updates={"status": "idle"}))
     while app.main.state.sessions["s1"].status != "idle":
         await pilot.pause(0.02)
     app.post_message(events.AppFocus())

@@ -14,19 +14,11 @@ from typing import Any
 from textual.pilot import Pilot
 
 from model.api.changes import ChangedFile, Changes, FileDiff
-from model.domain import events as e
-from model.domain.resources import (
-    Label,
-    LastRun,
-    Message,
-    Question,
-    QuestionOption,
-    Request,
-    TextBlock,
-    ThinkingBlock,
-    ToolResultBlock,
-    ToolUseBlock,
-)
+from model.domain.events.sessions import SessionUpdated
+from model.domain.messages import Message, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
+from model.domain.requests import Question, QuestionOption, Request
+from model.domain.sessions import LastRun
+from model.domain.worktrees import Label
 from model.state import State
 from tests.patience import PATIENCE
 from tests.terminal.foreign_places import (
@@ -184,7 +176,7 @@ class Walk:
         for kind in ("plan", "question", "permission"):
             asked = _request(kind, self._text).model_dump(mode="python")
             changed = {"waiting_for": kind, "request": asked}
-            self._client.feed(e.SessionUpdated(session_id="s2", updates=changed))
+            self._client.feed(SessionUpdated(session_id="s2", updates=changed))
             main.open_session("s2")
             await pilot.pause(0.1)
         main.say(self._text, bad=True)

@@ -5,8 +5,11 @@ from typing import Any
 from model.api.changes import ChangedFile, Changes
 from model.api.history import Commit
 from model.api.stashes import Stash
-from model.domain import events as e
-from model.domain.resources import Block, Message, Project, Session, TextBlock, Worktree
+from model.domain.events.messages import ContentDelta, MessageStarted
+from model.domain.messages import Block, Message, TextBlock
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences.schema import Preferences
 from model.state import State
 
@@ -83,15 +86,15 @@ def make_changes(*paths: str, operation: Any = None, **fields: Any) -> Changes:
     return Changes(files=files, base="main", operation=operation)
 
 
-def message_started(message: Message) -> e.MessageStarted:
+def message_started(message: Message) -> MessageStarted:
     """The event that begins an answer."""
-    return e.MessageStarted(message_id=message.id, session_id=message.session_id, message=message)
+    return MessageStarted(message_id=message.id, session_id=message.session_id, message=message)
 
 
 def content_delta(
     message_id: str, text: str, index: int = 0, *, session_id: str = "s1"
-) -> e.ContentDelta:
+) -> ContentDelta:
     """The event that appends text to an answer."""
-    return e.ContentDelta(
+    return ContentDelta(
         message_id=message_id, content=text, content_index=index, session_id=session_id
     )

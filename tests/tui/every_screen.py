@@ -25,29 +25,19 @@ from model.api.guests import NewGuestLink
 from model.api.preferences import MagicPrompt, PromptVariable
 from model.api.usage import Budget, UsageReport, UsageRow
 from model.domain.code_reviews import CodeReview, Finding
-from model.domain.events import NoticeRaised
+from model.domain.events.notices import NoticeRaised
 from model.domain.guests import GuestLink
 from model.domain.hosting import WorkflowRun
 from model.domain.landing import ReviewProgress
+from model.domain.messages import PlanBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
 from model.domain.notices import Notice
 from model.domain.output import RawLog
 from model.domain.program import ProgramStatus
-from model.domain.resources import (
-    Cost,
-    Label,
-    PlanBlock,
-    Question,
-    QuestionOption,
-    Request,
-    TextBlock,
-    ThinkingBlock,
-    ToolResultBlock,
-    ToolUseBlock,
-    Usage,
-)
+from model.domain.requests import Question, QuestionOption, Request
 from model.domain.scripts import CommandRun, Script, ScriptRun
 from model.domain.secret_findings import SecretFinding, SecretReport
-from model.domain.usage import AccountLimits, UsageWindow
+from model.domain.usage import AccountLimits, Cost, Usage, UsageWindow
+from model.domain.worktrees import Label
 from model.state import apply
 from tests.tui import a_hosting_service as hosting
 from tests.tui.builders import (

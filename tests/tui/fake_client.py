@@ -13,19 +13,14 @@ from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
 from model.client.base import Disconnected, EventBatch, Loaded, Update
 from model.domain.code_reviews import CodeReview
-from model.domain.events import Event
+from model.domain.events.base import Event
 from model.domain.findings import Finding
 from model.domain.landing import ReviewProgress
-from model.domain.resources import (
-    Message,
-    MessagePage,
-    Project,
-    SentMessage,
-    Session,
-    Worktree,
-)
+from model.domain.messages import Message, MessagePage, SentMessage
+from model.domain.projects import Project
 from model.domain.secret_findings import SecretReport
-from model.domain.worktrees import IncludedFiles
+from model.domain.sessions import Session
+from model.domain.worktrees import IncludedFiles, Worktree
 from model.state import State, apply
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 

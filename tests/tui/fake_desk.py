@@ -5,7 +5,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from model.domain.resources import Project, Session, Worktree
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.state import State
 from tests.tui.fake_client import FakeClient
 from tui.store.dialog_drafts import DialogDrafts

@@ -13,8 +13,8 @@ import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 
-from model.domain import events as e
-from model.domain.resources import TextBlock
+from model.domain.events.sessions import SessionUpdated
+from model.domain.messages import TextBlock
 from tests.tui.builders import (
     a_message,
     a_project,
@@ -189,7 +189,7 @@ async def test_a_counted_token_causes_no_screen_layout(
     async with start(client) as (app, pilot):
         await wait_for_transcript(app, pilot)
         with count_calls(Screen, "_refresh_layout", monkeypatch) as layouts:
-            client.feed(e.SessionUpdated(session_id="s1", updates={"context_tokens": 12_345}))
+            client.feed(SessionUpdated(session_id="s1", updates={"context_tokens": 12_345}))
             await until(pilot, lambda: app.main.state.sessions["s1"].context_tokens == 12_345)
             await pilot.pause()
         assert layouts == []

@@ -10,8 +10,13 @@ from typing import Any
 import pytest
 
 from model.api.git import CommitResult, ExchangeResult
-from model.domain import events as e
-from model.domain.resources import Message, Remote, Session, Worktree
+from model.domain.branches import Remote
+from model.domain.events.messages import MessageQueued
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.messages import Message
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from tests.tui.builders import a_message, a_session, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.every_screen import a_busy_state
@@ -88,7 +93,7 @@ def diff_is_read(app: SpinneyApp, _client: FakeClient) -> bool:
 def create_worktree(client: FakeClient) -> Callable[[dict[str, Any]], Worktree]:
     def create(_given: dict[str, Any]) -> Worktree:
         worktree = a_worktree(id="new", name="fox")
-        client.feed(e.WorktreeCreated(worktree=worktree))
+        client.feed(WorktreeCreated(worktree=worktree))
         return worktree
 
     return create
@@ -97,7 +102,7 @@ def create_worktree(client: FakeClient) -> Callable[[dict[str, Any]], Worktree]:
 def create_session(client: FakeClient) -> Callable[[dict[str, Any]], Session]:
     def create(_given: dict[str, Any]) -> Session:
         session = a_session(id="s9", worktree_id="new")
-        client.feed(e.SessionCreated(session=session))
+        client.feed(SessionCreated(session=session))
         return session
 
     return create
@@ -112,13 +117,13 @@ def visit_another(app: SpinneyApp, _client: FakeClient) -> None:
 
 
 def run(_app: SpinneyApp, client: FakeClient) -> None:
-    client.feed(e.SessionUpdated(session_id="s1", updates={"status": "running"}))
+    client.feed(SessionUpdated(session_id="s1", updates={"status": "running"}))
 
 
 def queue(app: SpinneyApp, client: FakeClient) -> None:
     run(app, client)
     queued: Message = a_message("later", id="q1", session_id="s1")
-    client.feed(e.MessageQueued(session_id="s1", message=queued, status="sent"))
+    client.feed(MessageQueued(session_id="s1", message=queued, status="sent"))
 
 
 JOBS = (

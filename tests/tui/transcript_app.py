@@ -7,8 +7,9 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.message import Message as TextualMessage
 
-from model.domain import events as e
-from model.domain.resources import Block, Message, MessagePage, Session
+from model.domain.events.base import Event
+from model.domain.messages import Block, Message, MessagePage
+from model.domain.sessions import Session
 from tests.tui.builders import a_message
 from tui.draw.colors import get_palette
 from tui.store.history import History
@@ -67,7 +68,7 @@ class TranscriptApp(App[None]):
     def text(self) -> str:
         return "\n".join(self.rows)
 
-    def apply(self, *events: e.Event) -> None:
+    def apply(self, *events: Event) -> None:
         for event in events:
             changed = self.history.apply(event)
             assert changed is not None

@@ -22,7 +22,8 @@ from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
     from model.api.worktrees import RemovalLosses
-    from model.domain.resources import Session, Worktree
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
 
 _MAX_NAMED_FILES = 5
 """Most files that a confirmation names."""

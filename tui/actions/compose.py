@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from model.api import sessions as commands
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.domain.resources import ImageBlock
+from model.domain.messages import ImageBlock
 from tui.composer.draft import Draft
 from tui.composer.slash_commands import escape_text
 from tui.desk import Desk
@@ -20,7 +20,7 @@ from tui.terminal.external_programs import run_in_terminal
 from tui.terminal.open_commands import find_text_editor, line_arguments
 
 if TYPE_CHECKING:
-    from model.domain.resources import Message
+    from model.domain.messages import Message
 
 _MAX_BYTES = 8_000_000
 """Most bytes that are read back from an editor."""

@@ -15,7 +15,7 @@ from tui.terminal.external_programs import open_in_window, run_in_terminal
 from tui.terminal.open_commands import Opener
 
 if TYPE_CHECKING:
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from model.preferences.schema import Preferences
 
     OpenerFactory = Callable[[Preferences, Mapping[str, str], Path], Opener]

@@ -16,7 +16,7 @@ from tui.screens.pick import Pick
 from tui.store.places import Place
 
 if TYPE_CHECKING:
-    from model.domain.resources import Project
+    from model.domain.projects import Project
     from model.state import State
 
 _TOP = Choice("", "(top)", "not in a folder")

@@ -22,7 +22,7 @@ from tui.screens.secrets_found import after_secrets
 
 if TYPE_CHECKING:
     from model.api.git import ExchangeResult
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.screens.working import Cancel
 
 

@@ -12,7 +12,7 @@ from tui.desk import Desk
 
 if TYPE_CHECKING:
     from model.api.stashes import Stash
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.diff.stash_dialog import What
 
 

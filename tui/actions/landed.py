@@ -22,7 +22,7 @@ from tui.store.places import Place
 if TYPE_CHECKING:
     from model.domain.hosting import MergeMethod
     from model.domain.landing import Landing, LandingPreview
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.landing.land_dialog import LandWish
 
 

@@ -20,7 +20,7 @@ from tui.store.places import Place
 
 if TYPE_CHECKING:
     from model.domain.landing import LandingRow
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.landing.screen import LandingActionFunction, LandingScreen
 
 

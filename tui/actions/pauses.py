@@ -9,7 +9,7 @@ from model.base.errors import SpinneyError
 from model.base.moments import format_moment, parse_moment
 from model.base.plural import count
 from model.domain.pause_texts import describe_resumption
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 from tui.screens.dialog import AskText

@@ -9,7 +9,7 @@ from tui.screens.choose_session import session_for
 from tui.screens.go_ahead import GoAhead
 
 if TYPE_CHECKING:
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
 
 
 async def send_problem(desk: Desk, worktree: "Worktree") -> None:

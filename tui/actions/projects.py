@@ -28,7 +28,7 @@ from tui.store.places import Place, find_project_id
 
 if TYPE_CHECKING:
     from model.domain.hosting import MergeMethod
-    from model.domain.resources import Project
+    from model.domain.projects import Project
 
 
 async def add_project(desk: Desk) -> None:

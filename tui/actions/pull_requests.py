@@ -17,7 +17,7 @@ from tui.screens.searching_pick import SearchingPick
 from tui.screens.secrets_found import after_secrets
 
 if TYPE_CHECKING:
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
 
 _PROGRAMS: Final = {
     "github": ("pull request", "GitHub", "gh", "https://cli.github.com"),

@@ -1,7 +1,7 @@
 """Actions for reading: find, the full output of a tool, jumping to panes, the mouse."""
 
 from model.api.sessions import get_tool_output
-from model.domain.resources import ToolUseBlock
+from model.domain.messages import ToolUseBlock
 from tui.desk import Desk
 from tui.screens.dialog import AskText
 

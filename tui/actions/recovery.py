@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from model.domain.recovery import RecoveryPoint
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
 
 _WHOLE: Final = "\0"
 """The choice to restore everything; no file has this name."""

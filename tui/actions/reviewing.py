@@ -15,7 +15,7 @@ from tui.screens.dialog import AskText, Report
 from tui.screens.pick import Pick
 
 if TYPE_CHECKING:
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
 
 
 async def code_review(desk: Desk) -> None:

@@ -11,7 +11,7 @@ from tui.desk import Desk
 from tui.screens.scripts import Scripts, ScriptWork
 
 if TYPE_CHECKING:
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
 
 
 async def show_scripts(desk: Desk) -> None:

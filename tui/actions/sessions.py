@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from model.api import sessions as commands
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
-from model.domain.resources import ExecutionMode, ThinkingLevel
+from model.domain.modes import ExecutionMode, ThinkingLevel
 from tui.actions.pauses import end_pause
 from tui.actions.recovery import confirm_deletion
 from tui.actions.scripts import stop_scripts
@@ -19,7 +19,7 @@ from tui.store.places import find_last_session
 
 if TYPE_CHECKING:
     from model.agents.catalog import Catalog, ModelRow
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
 
 MODES: tuple[ExecutionMode, ...] = get_args(ExecutionMode)
 NOTICE_AFTER = 0.5

@@ -16,7 +16,8 @@ from tui.screens.pick import Pick
 from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
-    from model.domain.resources import Project, Session
+    from model.domain.projects import Project
+    from model.domain.sessions import Session
     from tui.store.agent_catalog import AgentCatalog
     from tui.widgets.chat import Chat
 

@@ -18,7 +18,7 @@ from tui.screens.landing_choices import AFTERWARDS, read_after
 
 if TYPE_CHECKING:
     from model.domain.landing import LandingDesk, Train
-    from model.domain.resources import Project
+    from model.domain.projects import Project
 
 _CAN_RIDE: Final = frozenset({"land", "merge", "check", "review", "update", "fix", "wait"})
 """The next steps of worktrees that may take part in a train."""

@@ -10,7 +10,7 @@ from model.api import worktrees as commands
 from model.api.projects import get_project_branches
 from model.api.sessions import create_session
 from model.base.errors import SpinneyError
-from model.domain.resources import Label
+from model.domain.worktrees import Label
 from tui.actions.open_work import open_work
 from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
@@ -29,7 +29,8 @@ from tui.store.task_choices import TaskChoices
 
 if TYPE_CHECKING:
     from model.agents.catalog import Catalog
-    from model.domain.resources import Project, Worktree
+    from model.domain.projects import Project
+    from model.domain.worktrees import Worktree
 
 CREATION_LIMIT: Final = 1200.0
 """Seconds that creating a worktree may take: a fetch, and minutes for a large checkout."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from model.base.text import clean_line
-from model.domain.resources import (
+from model.domain.messages import (
     Message,
     PlanBlock,
     QuestionBlock,
@@ -23,7 +23,8 @@ from tui.store.places import list_shown_sessions
 from tui.widgets.status_line import format_duration
 
 if TYPE_CHECKING:
-    from model.domain.resources import Request, Session
+    from model.domain.requests import Request
+    from model.domain.sessions import Session
     from model.state import State
 
 _PRIORITY: Final[Mapping[StatusIcon, int]] = {

@@ -19,7 +19,7 @@ from tui.widgets.key_line import keys_line
 from tui.widgets.request_panel import RequestPanel
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from tui.desk import Desk
 
 

@@ -33,7 +33,7 @@ from tui.widgets.top_bar import MARK
 
 if TYPE_CHECKING:
     from model.api.command import Command
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from tui.draw.colors import Palette
     from tui.store.mirror import Change
 

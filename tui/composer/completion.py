@@ -23,7 +23,7 @@ from tui.composer.completion_rows import (
 from tui.composer.slash_commands import SLASH_COMMANDS, Values
 
 if TYPE_CHECKING:
-    from model.domain.resources import AgentCommand
+    from model.domain.agent_commands import AgentCommand
     from tui.composer.widget import Composer
 
 MAX_FILES: Final = 8

@@ -11,7 +11,7 @@ from model.base.text import clean_line
 from tui.composer.slash_commands import SLASH_COMMANDS
 
 if TYPE_CHECKING:
-    from model.domain.resources import AgentCommand
+    from model.domain.agent_commands import AgentCommand
 
 _MAX_NAME_WIDTH: Final = 20
 """Maximum cells of an agent's name."""

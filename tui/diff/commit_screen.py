@@ -26,7 +26,7 @@ from tui.widgets.top_bar import MARK
 if TYPE_CHECKING:
     from model.api.changes import ChangedFile, FileDiff
     from model.api.history import Commit
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.draw.colors import Palette
 
 _OF_COMMIT: Final = {"log_message": show_message, "log_copy": copy_hash}

@@ -16,7 +16,9 @@ from model.api.history import Commit, list_commit_files, list_commits
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import GitStatusUpdated
 from tui.desk import Desk
 from tui.diff.commit_list import CommitList
 from tui.diff.commit_preview import CommitPreview
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 
     from textual.worker import WorkType
 
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.draw.colors import Palette
     from tui.store.mirror import Change
 
@@ -107,9 +109,9 @@ class Log(FullScreen):
         if change.loaded or any(map(self._concerns, change.events)):
             self.load()
 
-    def _concerns(self, event: e.Event) -> bool:
+    def _concerns(self, event: Event) -> bool:
         match event:
-            case e.GitStatusUpdated() | e.TaskCompleted():
+            case GitStatusUpdated() | TaskCompleted():
                 return event.worktree_id == self.worktree.id
         return False
 

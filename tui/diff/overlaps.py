@@ -9,7 +9,7 @@ from tui.desk import Desk
 
 if TYPE_CHECKING:
     from model.domain.conflicts import WorktreeConflict
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
 
 
 async def read_conflicts(desk: Desk, worktree: "Worktree") -> dict[str, str]:

@@ -12,8 +12,12 @@ from textual.style import Style
 
 from model.api.changes import ChangedFile, Changes, FileDiff, get_file_diff, list_changed_files
 from model.base.errors import SpinneyError
-from model.domain import events as e
 from model.domain.changes import Side
+from model.domain.events.base import Event
+from model.domain.events.landing import ReviewUpdated
+from model.domain.events.messages import BlockChanged, MessageCompleted
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import GitStatusUpdated, WorktreeConflictsUpdated
 from model.richtext.diff_comments import Comment, trim_context
 from model.richtext.diff_rows import DiffRow
 from model.richtext.diff_text import DiffText
@@ -38,7 +42,7 @@ from tui.widgets.line import Line
 if TYPE_CHECKING:
     from model.domain.changes import Operation
     from model.domain.code_reviews import Finding
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.store.mirror import Change
 
 DiffActionFunction = Callable[["Diff"], Coroutine[Any, Any, None]]
@@ -139,15 +143,15 @@ class Diff(DiffPanes):
         if change.loaded or any(map(self._concerns, change.events)):
             self._mark_stale()
 
-    def _concerns(self, event: e.Event) -> bool:
+    def _concerns(self, event: Event) -> bool:
         match event:
-            case e.GitStatusUpdated() | e.TaskCompleted() | e.WorktreeConflictsUpdated():
+            case GitStatusUpdated() | TaskCompleted() | WorktreeConflictsUpdated():
                 is_ours = event.worktree_id == self.worktree.id
                 self._counts_are_stale |= is_ours
                 return is_ours
-            case e.ReviewUpdated():
+            case ReviewUpdated():
                 return event.worktree_id == self.worktree.id
-            case e.BlockChanged() | e.MessageCompleted():
+            case BlockChanged() | MessageCompleted():
                 session = self.desk.state.sessions.get(event.related_session_id or "")
                 return session is not None and session.worktree_id == self.worktree.id
         return False

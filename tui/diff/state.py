@@ -8,7 +8,7 @@ from model.domain.changes import Side
 if TYPE_CHECKING:
     from model.api.changes import Changes
     from model.domain.code_reviews import Finding
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from model.richtext.diff_comments import Comment
     from tui.diff.file_list import FileList
     from tui.diff.review import WorktreeReview

@@ -19,7 +19,7 @@ from tui.widgets.top_bar import MARK
 
 if TYPE_CHECKING:
     from model.api.changes import ChangedFile, FileDiff
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
 
 
 class TurnDiff(FixedDiff):

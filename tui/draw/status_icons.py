@@ -11,7 +11,8 @@ from tui.store.places import list_shown_sessions
 from tui.terminal import screen_reader
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session, Worktree
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
     from model.state import State
 
 

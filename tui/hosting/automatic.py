@@ -6,7 +6,7 @@ from model.base.plural import count
 from model.base.text import clean_line
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from model.state import State
 
 

@@ -18,7 +18,8 @@ from model.api.pull_request_acts import get_pull_request
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line, make_visible
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.landing import PullRequestUpdated
 from tui.desk import Desk
 from tui.hosting.automatic import describe_automatic
 from tui.hosting.page_list import PageList, Row
@@ -32,7 +33,7 @@ from tui.widgets.top_bar import MARK
 
 if TYPE_CHECKING:
     from model.domain.hosting import Check, PullRequestDetails, ReviewThread
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.draw.colors import Palette
     from tui.store.mirror import Change
 
@@ -194,9 +195,9 @@ class PullRequestScreen(FullScreen):
         elif change.sessions:
             self.draw()
 
-    def _concerns(self, event: e.Event) -> bool:
+    def _concerns(self, event: Event) -> bool:
         match event:
-            case e.PullRequestUpdated():
+            case PullRequestUpdated():
                 return event.worktree_id == self.worktree.id
         return False
 

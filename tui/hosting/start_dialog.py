@@ -12,7 +12,7 @@ from textual.widgets import Static
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line, make_visible
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from tui.hosting.work_list import describe_item, number_of
 from tui.screens.choose import Choice
 from tui.screens.dialog import Dialog

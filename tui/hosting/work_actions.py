@@ -21,7 +21,8 @@ from tui.transcript.targets import Target
 if TYPE_CHECKING:
     from model.api.hosting import StartedWork
     from model.domain.hosting import WorkItem
-    from model.domain.resources import ExecutionMode, Worktree
+    from model.domain.modes import ExecutionMode
+    from model.domain.worktrees import Worktree
     from tui.hosting.work_screen import WorkActionFunction
     from tui.hosting.work_source import Entry
 

@@ -27,7 +27,7 @@ from tui.terminal import screen_reader
 from tui.widgets.marked_list import MarkedList
 
 if TYPE_CHECKING:
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from model.state import State
 
 _CLOSED: Final = frozenset({"closed", "merged", "fixed", "dismissed", "done", "canceled"})

@@ -15,7 +15,8 @@ from model.api.landing import get_landing_desk, get_train
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.landing import LandingUpdated, TrainUpdated
 from tui.desk import Desk
 from tui.keys.keymap import ACTIONS, BY_ID
 from tui.landing.about_row import describe_row
@@ -29,7 +30,7 @@ from tui.widgets.top_bar import MARK
 
 if TYPE_CHECKING:
     from model.domain.landing import LandingDesk, LandingRow, Train
-    from model.domain.resources import Project
+    from model.domain.projects import Project
     from tui.draw.colors import Palette
     from tui.store.mirror import Change
 
@@ -122,7 +123,7 @@ class LandingScreen(FullScreen):
             return
         self.project = project
         for event in change.events:
-            if isinstance(event, e.TrainUpdated) and event.project_id == project.id:
+            if isinstance(event, TrainUpdated) and event.project_id == project.id:
                 self.train = event.train
                 self._show()
         if change.loaded or any(map(self._concerns, change.events)):
@@ -131,8 +132,8 @@ class LandingScreen(FullScreen):
             self._will_load = True
             self.set_timer(_DEBOUNCE, self.load)
 
-    def _concerns(self, event: e.Event) -> bool:
-        return isinstance(event, e.LandingUpdated) and event.project_id == self.project.id
+    def _concerns(self, event: Event) -> bool:
+        return isinstance(event, LandingUpdated) and event.project_id == self.project.id
 
     def _touches(self, change: "Change") -> bool:
         """Whether a worktree of the project changed, or the status of a session in one."""

@@ -11,7 +11,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from model.base.text import clean_line, make_visible
-from model.domain import events as e
+from model.domain.events.landing import TrainUpdated
 from tui.draw.line_parts import fit, truncate_start
 from tui.landing.train_words import (
     CAR_SIGNS,
@@ -79,7 +79,7 @@ class TrainProgress(Dialog[Chosen]):
         if self not in self.app.screen_stack:
             return
         for event in change.events:
-            if isinstance(event, e.TrainUpdated) and event.project_id == self.train.project_id:
+            if isinstance(event, TrainUpdated) and event.project_id == self.train.project_id:
                 if event.train is None:
                     self.dismiss(None)
                     return

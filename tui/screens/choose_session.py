@@ -7,7 +7,8 @@ from tui.desk import Desk
 from tui.screens.choose import Choice, Choose
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session, Worktree
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
     from model.preferences.schema import PromptKey
 
 

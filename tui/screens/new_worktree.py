@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Label, Static
 
 from model.base.errors import SpinneyError
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from model.domain.worktrees import IncludedFiles, IssueContext, PullRequestContext
 from tui.composer.message_area import MessageArea
 from tui.screens.choose import Choice

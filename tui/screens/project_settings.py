@@ -23,7 +23,7 @@ from tui.widgets.key_line import keys_line
 from tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from model.domain.resources import Project
+    from model.domain.projects import Project
 
 FROM_PREFERENCES: Final = Choice("", "as in the preferences")
 _METHODS: Final = (FROM_PREFERENCES, *METHODS)

@@ -17,8 +17,8 @@ from tui.screens.dialog import Dialog
 from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
-    from model.domain.resources import Worktree
     from model.domain.secret_findings import Publishing, SecretFinding
+    from model.domain.worktrees import Worktree
     from tui.desk import Desk
 
 R = TypeVar("R")

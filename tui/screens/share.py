@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from model.base.text import clean_line
 from model.domain.guests import ROLES, GuestRole
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from tui.screens.dialog import AskText, Dialog
 from tui.screens.server_qr import QrScreen
 from tui.widgets.key_line import keys_line

@@ -31,7 +31,7 @@ from tui.terminal import screen_reader
 from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from tui.store.mirror import Change
 
 _RANGES: Final[tuple[tuple[str, int | None], ...]] = (

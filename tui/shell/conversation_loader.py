@@ -4,7 +4,8 @@ import asyncio
 from contextlib import suppress
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from tui.draw.colors import Palette, get_palette
 from tui.shell.preload import warm_up
 from tui.shell.selection import Selection

@@ -4,7 +4,9 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from model.api.server import get_http_server_status
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.program import ModelsUpdated, TaskCompleted
+from model.domain.events.worktrees import WorktreeCreateFailed
 from tui.shell.selection import Selection
 from tui.store.agent_catalog import AgentCatalog
 from tui.store.pending import Pending
@@ -28,28 +30,28 @@ class EventReports:
         self._start = start
         self._show_server = show_server
 
-    def report(self, events: Iterable[e.Event]) -> None:
+    def report(self, events: Iterable[Event]) -> None:
         """Notify the user of failures, and refresh models and the server status."""
         say, reported = self._screen.say, self._pending.reported
         for event in events:
             match event:
-                case e.ModelsUpdated():
+                case ModelsUpdated():
                     self._start(self._agents.refresh())
-                case e.TaskCompleted(task="http_server"):
+                case TaskCompleted(task="http_server"):
                     self._start(self.read_server("" if event.ok else event.detail))
-                case e.TaskCompleted() if (event.task, event.worktree_id) in reported:
+                case TaskCompleted() if (event.task, event.worktree_id) in reported:
                     reported.discard((event.task, event.worktree_id))
-                case e.TaskCompleted(ok=False, task="setup" | "run" | "teardown" | "check"):
+                case TaskCompleted(ok=False, task="setup" | "run" | "teardown" | "check"):
                     summary = event.detail.partition("\n")[0]
                     key = self._screen.key_of("show_scripts")
                     say(f"{summary} {key} shows the full output.", bad=True)
-                case e.TaskCompleted(ok=False, task="commit" | "pull" | "push"):
+                case TaskCompleted(ok=False, task="commit" | "pull" | "push"):
                     say(f"{event.task.capitalize()} failed: {event.detail}", bad=True)
-                case e.TaskCompleted(ok=True, task="review"):
+                case TaskCompleted(ok=True, task="review"):
                     say(event.detail)
-                case e.TaskCompleted(ok=False):
+                case TaskCompleted(ok=False):
                     say(event.detail, bad=True)
-                case e.WorktreeCreateFailed():
+                case WorktreeCreateFailed():
                     self._pending.failed_worktrees[event.id] = event.error
                     say(event.error, bad=True)
 

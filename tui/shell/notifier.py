@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from model.base.text import clean_line
-from model.domain import events as e
+from model.domain.events.notices import NoticesSent
+from model.domain.events.sessions import SessionWaiting
 from tui.draw.status_icons import count_waiting_and_running
 from tui.shell.bars import is_conversation_visible
 from tui.shell.selection import Selection
 from tui.terminal import notifications
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from tui.store.mirror import Change
 
 
@@ -29,18 +30,16 @@ class Notifier:
     def follow(self, change: "Change") -> None:
         """Notify of sessions that wait or ended; not after the state was reloaded."""
         for event in change.events:
-            if isinstance(event, e.NoticesSent) and event.channel == "terminal":
+            if isinstance(event, NoticesSent) and event.channel == "terminal":
                 self._show_on_desktop(event)
-        if change.is_only_text and not any(
-            isinstance(ev, e.SessionWaiting) for ev in change.events
-        ):
+        if change.is_only_text and not any(isinstance(ev, SessionWaiting) for ev in change.events):
             return
         self._update_title(change)
         if change.loaded:
             return
         preferences = change.state.preferences
         for event in change.events:
-            if isinstance(event, e.SessionWaiting) and event.waiting_for is not None:
+            if isinstance(event, SessionWaiting) and event.waiting_for is not None:
                 session = change.state.sessions.get(event.session_id)
                 if session is not None:
                     message = f"needs you: {event.waiting_for}"
@@ -62,7 +61,7 @@ class Notifier:
         if rings:
             app.bell()
 
-    def _show_on_desktop(self, event: e.NoticesSent) -> None:
+    def _show_on_desktop(self, event: NoticesSent) -> None:
         """Show a notice by the terminal, unless the user is at it.
 
         tmux reports no focus events unless configured to, so `app_focus` cannot be trusted there.

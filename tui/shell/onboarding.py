@@ -17,7 +17,7 @@ _MAX_RECENT = 5
 
 if TYPE_CHECKING:
     from model.api.doctor import BackendReport
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from model.state import State
     from tui.store.places import Place
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual.worker import WorkType
 
     from model.api.doctor import BackendReport
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from tui.store.mirror import Change
 
 MAX_RECENT = 50

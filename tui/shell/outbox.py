@@ -9,7 +9,8 @@ from model.api.agent_commands import list_agent_commands
 from model.api.files import list_worktree_files
 from model.api.worktrees import mark_worktree_opened
 from model.base.errors import SpinneyError
-from model.domain.resources import AgentCommand, Request
+from model.domain.agent_commands import AgentCommand
+from model.domain.requests import Request
 from tui.composer.slash_commands import escape_text, unescape_text
 from tui.screens.edit_plan import EditedPlan, EditPlan, PlanDraft
 from tui.shell.selection import Selection

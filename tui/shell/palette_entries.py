@@ -19,7 +19,8 @@ from tui.shell.selection import Selection
 from tui.store.places import Place, get_project, get_worktree, list_shown_sessions
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session, Worktree
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
 
 
 _OF_WORKTREES = frozenset(

@@ -21,7 +21,7 @@ from tui.tree.rows import SavedRow, depth_of, walk
 from tui.tree.widget import ProjectTree
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from model.state import State
 
 SAVE_INTERVAL: Final = 60.0

@@ -13,8 +13,9 @@ from model.api.changes import get_file_diff, list_changed_files
 from model.api.sessions import get_messages
 from model.base.errors import SpinneyError
 from model.base.plural import count
-from model.domain import events as e
-from model.domain.resources import ToolResultBlock
+from model.domain.events.base import Event
+from model.domain.events.messages import BlockChanged, ToolUsed
+from model.domain.messages import ToolResultBlock
 from model.domain.tool_uses import read_steps, read_todo_list
 from model.richtext.diff_text import DiffText, parse_diff
 from tui.side.session import SecondSession
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from textual.worker import WorkType
 
     from model.api.changes import ChangedFile
-    from model.domain.resources import Worktree
+    from model.domain.worktrees import Worktree
     from tui.desk import Desk
     from tui.store.mirror import Change
 
@@ -111,7 +112,7 @@ class SidePane(Vertical):
             return
         self.follow_place()
         for event in change.events:
-            if isinstance(event, e.ToolUsed) and event.session_id == self._session_id:
+            if isinstance(event, ToolUsed) and event.session_id == self._session_id:
                 steps = read_steps(event.tool_name, event.tool_input)
                 if steps is not None:
                     self.query_one(StepsView).show(steps)
@@ -134,15 +135,15 @@ class SidePane(Vertical):
         if session_id == self._session_id and (steps := read_todo_list(blocks)):
             self.query_one(StepsView).show(steps)
 
-    def _is_edit(self, event: e.Event) -> bool:
+    def _is_edit(self, event: Event) -> bool:
         """Whether a tool ended in a session of the worktree; notes the file of an edit."""
         session = self._desk.state.sessions.get(event.related_session_id or "")
         if session is None or session.worktree_id != self._worktree_id:
             return False
-        if isinstance(event, e.ToolUsed) and event.tool_name == "edit":
+        if isinstance(event, ToolUsed) and event.tool_name == "edit":
             path = event.tool_input.get("file_path")
             self._followed = path if isinstance(path, str) else self._followed
-        return isinstance(event, e.BlockChanged) and isinstance(event.block, ToolResultBlock)
+        return isinstance(event, BlockChanged) and isinstance(event.block, ToolResultBlock)
 
     def read_soon(self) -> None:
         """Read the changes, at most every `READ_INTERVAL` seconds."""

@@ -14,7 +14,7 @@ from tui.transcript.view import TranscriptView
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from tui.desk import Desk
     from tui.store.history import History
     from tui.store.mirror import Change

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from model.agents.catalog import BackendRow, Catalog, ModelRow
 from model.api.doctor import AgentKind, AgentModel, list_agents, list_models
 from model.client.base import Client
-from model.domain.resources import Session
+from model.domain.sessions import Session
 
 
 class AgentCatalog:

@@ -8,11 +8,22 @@ from types import MappingProxyType
 from typing import Final
 
 from model.base.text_memory import text_bytes
-from model.domain import events as e
-from model.domain.events import Event
-from model.domain.resources import Message, MessagePage
+from model.domain.events.base import Event
+from model.domain.events.messages import (
+    BlockChanged,
+    ContentDelta,
+    MessageCompleted,
+    MessageFailed,
+    MessageQueued,
+    MessagesRewound,
+    MessageStarted,
+    ToolRunning,
+    ToolUsed,
+)
+from model.domain.events.sessions import TurnRecorded
+from model.domain.message_folding import fold_message
+from model.domain.messages import Message, MessagePage
 from model.domain.turns import TurnFile
-from model.state import fold_message
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 """Bytes of text above which the oldest messages may be dropped."""
@@ -102,20 +113,20 @@ class History:
         if event.related_session_id != self.session_id:
             return None
         match event:
-            case e.MessageStarted() | e.MessageQueued(status="processing"):
+            case MessageStarted() | MessageQueued(status="processing"):
                 return self._put(event.message)
             case (
-                e.ContentDelta()
-                | e.ToolUsed()
-                | e.ToolRunning()
-                | e.BlockChanged()
-                | e.MessageCompleted()
-                | e.MessageFailed()
+                ContentDelta()
+                | ToolUsed()
+                | ToolRunning()
+                | BlockChanged()
+                | MessageCompleted()
+                | MessageFailed()
             ):
                 return self._fold(event, event.message_id, streaming.get(event.message_id))
-            case e.MessagesRewound():
+            case MessagesRewound():
                 return self._set_rewound(event)
-            case e.TurnRecorded():
+            case TurnRecorded():
                 return self.set_turn_files(event.turn.message_id, event.turn.files)
             case _:
                 return None
@@ -126,7 +137,7 @@ class History:
             return None
         before = self.messages[index]
         self.messages[index] = streaming or fold_message(before, event)
-        if isinstance(event, e.MessageCompleted | e.MessageFailed):
+        if isinstance(event, MessageCompleted | MessageFailed):
             self._new_bytes += text_bytes(self.messages[index])
         return index
 
@@ -137,7 +148,7 @@ class History:
         self.turn_files[message_id] = tuple(files)
         return self._find_index(message_id)
 
-    def _set_rewound(self, event: e.MessagesRewound) -> int | None:
+    def _set_rewound(self, event: MessagesRewound) -> int | None:
         """Mark messages; returns 0 if any is loaded, as those around them are drawn differently."""
         changed = set(event.message_ids)
         marked = [index for index, each in enumerate(self.messages) if each.id in changed]

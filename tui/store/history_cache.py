@@ -5,7 +5,7 @@ from collections import OrderedDict
 from model.api.sessions import get_messages
 from model.api.turns import list_turns
 from model.client.base import Client
-from model.domain.events import Event
+from model.domain.events.base import Event
 from model.state import State
 from tui.store.history import History
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.base.errors import SpinneyError
 from model.client.base import Client, Disconnected, EventBatch, Loaded, Update
-from model.domain import events as e
+from model.domain.events.base import Event
 from model.state import State, apply
 from tui.store.history_cache import HistoryCache
 
@@ -35,7 +35,7 @@ class Change:
     before: State
     loaded: bool = False
     """Whether the whole state was loaded again, because events were missed."""
-    events: tuple[e.Event, ...] = ()
+    events: tuple[Event, ...] = ()
     lost: Disconnected | None = None
     projects: frozenset[str] = frozenset()
     """Ids of projects that were added, changed or removed; likewise below."""
@@ -60,7 +60,7 @@ class Change:
             or self.state.program is not self.before.program
         )
 
-    def events_of(self, session_id: str) -> list[e.Event]:
+    def events_of(self, session_id: str) -> list[Event]:
         """The events of one session, in order."""
         return [event for event in self.events if event.related_session_id == session_id]
 
@@ -164,7 +164,7 @@ def _compare(
     state: State,
     *,
     loaded: bool = False,
-    events: Iterable[e.Event] = (),
+    events: Iterable[Event] = (),
     messages: Mapping[str, int] = MappingProxyType({}),
 ) -> Change:
     return Change(

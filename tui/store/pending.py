@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 
 
 @dataclass(slots=True)

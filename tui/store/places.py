@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from model.domain.resources import Project, Session, Worktree
+    from model.domain.projects import Project
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
     from model.state import State
 
 Kind = Literal["root", "project", "worktree", "session"]

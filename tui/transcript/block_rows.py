@@ -7,7 +7,7 @@ from typing import Final
 
 from rich.segment import Segment
 
-from model.domain.resources import TextBlock, ThinkingBlock, ToolResultBlock, UnreadableBlock
+from model.domain.messages import TextBlock, ThinkingBlock, ToolResultBlock, UnreadableBlock
 from tui.draw.line_parts import (
     SHOW_ALL_HINT,
     indent,

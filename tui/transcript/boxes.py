@@ -3,7 +3,8 @@
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from model.domain.resources import PlanBlock, Question, QuestionBlock, Request
+from model.domain.messages import PlanBlock, QuestionBlock
+from model.domain.requests import Question, Request
 from model.richtext.markdown import parse_markdown
 from tui.draw.line_parts import indent, limit_rows, one_line, prefix_rows, wrap_output, wrap_prose
 from tui.draw.markdown import render_blocks

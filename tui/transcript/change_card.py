@@ -7,7 +7,8 @@ from rich.segment import Segment
 from rich.style import Style
 
 from model.base.plural import count
-from model.domain.resources import Message, Worktree
+from model.domain.messages import Message
+from model.domain.worktrees import Worktree
 from model.richtext.turn_changes import FileChange, summarize_edits
 from tui.draw.line_parts import truncate_start
 from tui.draw.wrap import Line

@@ -8,7 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from model.domain.resources import Message
+from model.domain.messages import Message
 from tui.transcript.layout import raw_text
 from tui.transcript.parts import ALL, MessageLayout, Part
 from tui.transcript.viewport import Viewport

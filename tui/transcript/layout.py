@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from model.domain.resources import (
+from model.domain.messages import (
     Block,
     ImageBlock,
     Message,

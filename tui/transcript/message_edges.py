@@ -5,7 +5,7 @@ from typing import Final
 
 from rich.segment import Segment
 
-from model.domain.resources import Message, PlanBlock, QuestionBlock
+from model.domain.messages import Message, PlanBlock, QuestionBlock
 from tui.draw.line_parts import one_line, wrap_prose
 from tui.draw.wrap import Line
 from tui.terminal import screen_reader

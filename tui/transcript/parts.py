@@ -10,7 +10,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from model.agents.catalog import BUILT_IN, Catalog
-from model.domain.resources import Block, Message, Request
+from model.domain.messages import Block, Message
+from model.domain.requests import Request
 from model.domain.turns import TurnFile
 from themes.loader import Kind, load_chrome
 from tui.draw.colors import ASCII_GLYPHS, Palette

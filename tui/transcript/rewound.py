@@ -9,7 +9,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from model.base.plural import count
-from model.domain.resources import Message
+from model.domain.messages import Message
 from tui.draw.line_parts import one_line
 from tui.draw.wrap import Line
 from tui.transcript.parts import BODY_INDENT, CLOSED, Part, RenderContext

@@ -6,7 +6,8 @@ Only visible messages are laid out, so opening a session costs the same for any 
 from collections import OrderedDict
 from typing import Final
 
-from model.domain.resources import Message, Request
+from model.domain.messages import Message
+from model.domain.requests import Request
 from model.domain.turns import TurnFile
 from tui.store.history import History
 from tui.transcript.heights import Heights

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from model.domain.resources import Message, ToolUseBlock
+from model.domain.messages import Message, ToolUseBlock
 from tui.transcript.layout import raw_text
 from tui.transcript.parts import Part
 from tui.transcript.tools import get_path

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from model.base.plural import count
-from model.domain.resources import ToolResultBlock, ToolUseBlock
+from model.domain.messages import ToolResultBlock, ToolUseBlock
 from model.domain.tool_uses import VERBS
 from model.richtext.diff_rows import count_changed_lines
 from tui.draw.diff import render_diff

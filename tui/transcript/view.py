@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from model.agents.catalog import BUILT_IN, Catalog
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from tui.draw.colors import Palette
 from tui.draw.line_parts import to_strip, wrap_prose
 from tui.draw.wrap import Line

@@ -12,7 +12,9 @@ from tui.store.places import Place, get_worktree
 from tui.tree.rows import repeats_name
 
 if TYPE_CHECKING:
-    from model.domain.resources import Project, Session, Worktree
+    from model.domain.projects import Project
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
     from model.state import State
 
 _PATH_AT = 1

@@ -18,8 +18,10 @@ from tui.terminal import screen_reader
 if TYPE_CHECKING:
     from textual.widgets.tree import TreeNode
 
-    from model.domain.resources import Project, Session, Worktree
+    from model.domain.projects import Project
+    from model.domain.sessions import Session
     from model.domain.tool_uses import Activity
+    from model.domain.worktrees import Worktree
     from model.state import State
     from tui.store.mirror import Change
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from textual.widgets import TextArea
 
     from model.agents.catalog import Catalog
-    from model.domain.resources import Request, Session
+    from model.domain.requests import Request
+    from model.domain.sessions import Session
     from model.state import State
     from tui.composer.widget import Composer
     from tui.draw.colors import Palette
@@ -275,7 +276,7 @@ class Chat(ChatDrafts):
 
     def apply_change(self, change: "Change") -> None:
         """Apply a change to the open conversation."""
-        from model.domain.events import RunNoticed
+        from model.domain.events.messages import RunNoticed
 
         if self.session_id is None:
             return

@@ -8,7 +8,9 @@ from textual.content import Content
 from model.base.text import clean_line
 
 if TYPE_CHECKING:
-    from model.domain.resources import Request, Session, Worktree
+    from model.domain.requests import Request
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
     from model.state import State
 
 HELD_NOTICE: Final = "The agent has a new request. Press enter again to answer it with this text."

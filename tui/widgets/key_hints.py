@@ -12,7 +12,7 @@ from tui.keys.overrides import get_keys
 from tui.widgets.line import EMPTY, Line, clickable
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from model.state import State
 
 

@@ -12,7 +12,7 @@ from tui.widgets.request_card import request_content
 from tui.widgets.request_choices import ChoiceList, make_choices
 
 if TYPE_CHECKING:
-    from model.domain.resources import Request
+    from model.domain.requests import Request
 
 TITLES: Final = {"plan": "Plan", "permission": "Permission", "question": "Question"}
 _ENTER_EFFECTS: Final = {

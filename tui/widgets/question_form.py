@@ -9,7 +9,7 @@ from textual.content import Content
 from tui.widgets.request_choices import choice_row
 
 if TYPE_CHECKING:
-    from model.domain.resources import Question
+    from model.domain.requests import Question
 
 DONE_KEY: Final = "done"
 """The key of the last row of a multiple-choice question, which sends the checked options."""

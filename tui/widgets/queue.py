@@ -16,7 +16,7 @@ from model.base.moments import format_moment
 from model.base.text import clean_line
 
 if TYPE_CHECKING:
-    from model.domain.resources import Message
+    from model.domain.messages import Message
 
 ROWS: Final = 4
 """Visible messages."""

@@ -7,7 +7,7 @@ from textual.content import Content
 from model.base.text import clean_line
 
 if TYPE_CHECKING:
-    from model.domain.resources import Request
+    from model.domain.requests import Request
 
 Part = str | tuple[str, str]
 

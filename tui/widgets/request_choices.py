@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.style import Style
 
 if TYPE_CHECKING:
-    from model.domain.resources import Request
+    from model.domain.requests import Request
 
 Choice = Literal["build", "fresh", "yolo", "edit", "allow", "allow_session", "deny"]
 

@@ -18,7 +18,7 @@ from tui.widgets.question_form import QuestionForm
 from tui.widgets.request_choices import Choice, ChoiceList
 
 if TYPE_CHECKING:
-    from model.domain.resources import Request
+    from model.domain.requests import Request
     from tui.composer.widget import Composer
 
 CURSOR_KEYS = frozenset({"up", "down", "left"})

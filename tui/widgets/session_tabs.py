@@ -12,7 +12,7 @@ from tui.widgets.line import Line, clickable
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
     from tui.draw.motion import Motion
 
 ROLE_COLORS = {

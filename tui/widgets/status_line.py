@@ -14,7 +14,7 @@ from tui.terminal import screen_reader
 from tui.widgets.line import Line
 
 if TYPE_CHECKING:
-    from model.domain.resources import Session
+    from model.domain.sessions import Session
 
 SILENT_AFTER = 30
 """Seconds without output of the agent before that is shown."""

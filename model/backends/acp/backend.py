@@ -16,7 +16,7 @@ from model.backends.base import Launch, Probe, Settings
 from model.backends.json_rpc import RpcError
 from model.backends.process import AgentProcess
 from model.base.errors import SpinneyError
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 _PROBE_TIMEOUT: Final = 9.0
 """Seconds to answer `initialize`."""

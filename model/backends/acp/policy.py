@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from model.backends import base
 from model.backends.plan_markers import PLAN_END, PLAN_START
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 
 Verdict = Literal["allow", "ask", "deny"]
 Option = Mapping[str, Any]

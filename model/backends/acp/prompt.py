@@ -7,7 +7,7 @@ from pathlib import Path
 from model.backends.base import Prompt
 from model.backends.images import encode_image
 from model.backends.json_values import Json, as_object, as_objects, as_text
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 
 def build_blocks(prompt: Prompt, before: Iterable[str], *, accepts_images: bool) -> list[Json]:

@@ -29,7 +29,8 @@ from model.backends.pending import PendingRequests
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import ErrorType, SpinneyError
-from model.domain.resources import AgentCommand, Usage
+from model.domain.agent_commands import AgentCommand
+from model.domain.usage import Usage
 
 START_TIMEOUT: Final = 60.0
 """Seconds to respond at the start: some agents first install themselves or load a history."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from model.backends.json_values import Json, as_object, as_objects, as_text
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 
 _PLAN: Final = ("plan", "architect", "readonly", "ask")
 """Names of read-only modes, in order of preference."""

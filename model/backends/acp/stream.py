@@ -8,7 +8,7 @@ from typing import Literal
 from model.backends import base
 from model.backends.acp.tools import ToolCall, ToolCalls, content_text
 from model.backends.json_values import Json, as_number, as_object, as_objects, as_text
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 
 
 class AcpStream:

@@ -20,7 +20,7 @@ from model.backends.claude.session import NAME, ClaudeSession, with_user_effort
 from model.backends.process import AgentProcess, build_agent_environment
 from model.backends.stored_conversations import StoredConversation, StoredTexts
 from model.base.errors import SpinneyError
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 _UNKNOWN_CONVERSATION: Final = ("No conversation found", "No message found")
 _UNKNOWN_OPTION: Final = "unknown option"

@@ -6,7 +6,7 @@ from typing import Final
 
 from model.backends.command_files import read_commands, read_skills
 from model.backends.json_values import Json, as_objects
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 COMPACT: Final = AgentCommand(
     name="compact",

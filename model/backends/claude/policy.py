@@ -7,7 +7,7 @@ asking in plan mode (2.1.197).
 
 from typing import Any, Final, Literal
 
-from model.domain.resources import ExecutionMode, ThinkingLevel
+from model.domain.modes import ExecutionMode, ThinkingLevel
 
 Decision = Literal["allow", "ask", "deny"]
 

@@ -16,7 +16,9 @@ from model.backends.claude import errors as claude_errors
 from model.backends.claude import hooks, limits, policy
 from model.backends.claude.turn_usage import TurnUsageReader, parse_usage
 from model.backends.json_values import Json, as_number, as_object, as_objects
-from model.domain.resources import AgentCommand, ExecutionMode, Usage
+from model.domain.agent_commands import AgentCommand
+from model.domain.modes import ExecutionMode
+from model.domain.usage import Usage
 
 _SEEN_LIMIT: Final = 20_000
 _FILLERS: Final = {"No response requested.", "(no content)"}

@@ -35,7 +35,9 @@ from model.backends.pending import PendingRequests
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
-from model.domain.resources import Question, ThinkingLevel, Usage
+from model.domain.modes import ThinkingLevel
+from model.domain.requests import Question
+from model.domain.usage import Usage
 
 NAME: Final = "Claude Code"
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from model.backends.json_values import Json, as_number, as_object
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 
 _COUNTS: Final = {
     "input_tokens": "inputTokens",

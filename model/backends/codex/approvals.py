@@ -8,7 +8,8 @@ from model.backends import base
 from model.backends.base import Verdict
 from model.backends.codex.stream import CodexStream, unwrap_shell
 from model.backends.json_values import Json, as_object, as_objects
-from model.domain.resources import ExecutionMode, Question, QuestionOption
+from model.domain.modes import ExecutionMode
+from model.domain.requests import Question, QuestionOption
 
 _DECISIONS: Final[Mapping[Verdict, str]] = {"allow": "accept", "deny": "decline"}
 _MODES_BY_STRICTNESS: Final[tuple[ExecutionMode, ...]] = ("plan", "build", "yolo")

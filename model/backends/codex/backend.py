@@ -19,7 +19,7 @@ from model.backends.codex.session import CodexSession
 from model.backends.codex.thread import CodexThread, ThreadHeldError, open_thread
 from model.backends.process import build_agent_environment
 from model.backends.stored_conversations import StoredConversation, StoredTexts
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 _COPY_NOTE: Final = base.ConversationNote(
     f"{NAME}'s own screen has this conversation open, so it goes on in a copy here. What is said"

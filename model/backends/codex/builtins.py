@@ -13,7 +13,7 @@ from typing import Final, Literal
 from model.backends.base import Launch, Settings
 from model.backends.codex.thread import CodexThread
 from model.backends.json_values import Json
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 COMMANDS: Final = (
     AgentCommand(name="compact", description="Shorten the conversation to a summary"),

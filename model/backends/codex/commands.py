@@ -12,7 +12,7 @@ from model.backends.command_files import read_skills
 from model.backends.json_rpc import JsonRpc
 from model.backends.json_values import Json, as_object, as_objects
 from model.base.errors import SpinneyError
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 
 def find_commands(worktree: Path, environment: Mapping[str, str]) -> tuple[AgentCommand, ...]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from model.backends.base import Launch, Settings
 from model.backends.json_values import Json, as_object
 from model.base.git_layout import find_git_directories
-from model.domain.resources import EFFORTS
+from model.domain.modes import EFFORTS
 from model.domain.worktree_variables import is_worktree_variable
 
 SESSION_VARIABLE: Final = "SPINNEY_SESSION"

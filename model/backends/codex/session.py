@@ -33,8 +33,7 @@ from model.backends.json_values import Json, as_object
 from model.backends.pending import PendingRequests
 from model.backends.process import build_agent_environment
 from model.base.errors import SpinneyError
-from model.domain.resources import Usage
-from model.domain.usage import UsageWindow
+from model.domain.usage import Usage, UsageWindow
 
 TURN_TIMEOUT: Final = 30.0
 """Seconds to accept a turn."""

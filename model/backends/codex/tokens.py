@@ -1,7 +1,7 @@
 """Counts the tokens of a session's thread and of its sub-agents' threads."""
 
 from model.backends.json_values import Json, as_object
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 
 
 class TokenCounts:

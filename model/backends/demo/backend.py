@@ -19,8 +19,10 @@ from model.backends.process_channel import ProcessChannel
 from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
 from model.base.paths import create_private_directory, resolve_directories
-from model.domain.resources import AgentCommand, ExecutionMode, Question, Usage
-from model.domain.usage import UsageWindow
+from model.domain.agent_commands import AgentCommand
+from model.domain.modes import ExecutionMode
+from model.domain.requests import Question
+from model.domain.usage import Usage, UsageWindow
 
 PROGRAM: Final = Path(__file__).with_name("agent.py")
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from model.backends.json_values import Json, as_objects
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 _OURS: Final = frozenset({"plan", "build", "yolo"})
 

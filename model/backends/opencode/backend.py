@@ -23,7 +23,7 @@ from model.backends.opencode.server_pool import IDLE_TIMEOUT, ServerPool
 from model.backends.opencode.session import OpenCodeSession
 from model.backends.process import build_agent_environment
 from model.backends.stored_conversations import StoredConversation, StoredTexts
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 
 class OpenCodeBackend:

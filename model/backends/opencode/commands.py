@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from model.backends.command_files import read_commands, read_skills
 from model.backends.json_values import Json, as_object, as_objects
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 Call = Callable[[str, str, None], Awaitable[Any]]
 """Calls the server."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 from model.backends.base import Settings
 from model.backends.json_values import as_object, as_objects
 from model.backends.opencode.model_list import ConfiguredModels, parse_model_list
-from model.domain.resources import Effort
+from model.domain.modes import Effort
 
 _VARIANTS: Final[dict[Effort, tuple[str, ...]]] = {
     "low": ("low", "minimal"),

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from model.backends.base import Launch, Settings
 from model.backends.plan_markers import PLAN_END, PLAN_START
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from model.preferences.profiles import merge_settings
 
 Verdict = Literal["allow", "ask", "deny"]

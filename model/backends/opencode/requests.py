@@ -17,7 +17,7 @@ from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.rules import Rules
 from model.backends.opencode.stream import OpenCodeStream
 from model.base.errors import SpinneyError
-from model.domain.resources import Question
+from model.domain.requests import Question
 
 Call = Callable[[str, str, Mapping[str, Any] | None], Awaitable[Any]]
 """Method, path and body of a call to the server, for this session's worktree."""

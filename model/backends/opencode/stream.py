@@ -13,7 +13,7 @@ from model.backends.json_values import as_number, as_object
 from model.backends.opencode import errors
 from model.backends.opencode.plan_text import PlanFilter
 from model.backends.plan_markers import split_plan
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 
 Json = Mapping[str, Any]
 Kind = Literal["text", "thinking"]

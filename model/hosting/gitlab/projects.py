@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.domain.resources import HostingRemote
+from model.domain.hosting import HostingRemote
 from model.git.branch_tips import read_branch_tips
 from model.git.hosts import choose_remote, list_hosting_remotes
 from model.git.known_hosts import read_known_hosts

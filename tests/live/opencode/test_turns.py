@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import base
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 from tests.live.completions_stub import WINDOW, CompletionsStub
 from tests.model.backends.agents import Open, get_resume_token, only, text
 

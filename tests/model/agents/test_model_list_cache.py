@@ -18,7 +18,9 @@ from model.commands.doctor import list_agents, list_models
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
 from model.commands.sessions import create_session, send_chat_message, update_session
-from model.domain.resources import Project, Session, Worktree
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend

@@ -12,7 +12,7 @@ import pytest
 from model.agents.agents_file import AgentRow
 from model.backends import base
 from model.backends.acp.backend import AcpBackend
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 from tests.model.backends.agents import Conversation, Open, make_launch
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ import pytest
 from model.backends import base, channel, program
 from model.backends.acp import backend
 from model.backends.opencode import stop
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 from tests.patience import PATIENCE
 
 Event = TypeVar("Event")

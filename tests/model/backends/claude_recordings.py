@@ -14,7 +14,7 @@ from typing import Any
 from model.backends import base
 from model.backends.process import AgentProcess
 from model.base.errors import SpinneyError
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from tests.model.backends.agents import Conversation
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ import pytest
 from model.backends import base
 from model.backends.claude.backend import ClaudeBackend
 from model.backends.demo.backend import DemoBackend
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from tests.model.backends.acp_small import open_small, request_log  # noqa: F401 - fixtures
 from tests.model.backends.agents import (  # noqa: F401 - fixtures
     Conversation,

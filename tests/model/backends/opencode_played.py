@@ -14,7 +14,7 @@ from model.backends.opencode.server import CALL_TIMEOUT, Listener
 from model.backends.opencode.session import OpenCodeSession
 from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import SpinneyError
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from tests.model.backends.agents import Conversation, make_launch
 
 RECORDINGS = Path(__file__).with_name("recordings") / "opencode"

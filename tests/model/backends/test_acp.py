@@ -5,7 +5,7 @@ from pathlib import Path
 
 from model.agents.agents_file import McpServer
 from model.backends import base
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 from tests.model.backends.acp_small import ROW, TURN_USAGE, read_prompts, read_requests
 from tests.model.backends.agents import Open, only, text
 

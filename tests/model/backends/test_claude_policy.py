@@ -9,7 +9,7 @@ from model.backends.base import ToolUse
 from model.backends.claude.edits import Edits
 from model.backends.claude.policy import EDIT_TOOLS, decide, decide_web, denial_reason
 from model.backends.claude.program import find_plans_folder
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 
 
 @pytest.mark.parametrize("mode", ["plan", "build", "yolo"])

@@ -5,8 +5,9 @@ import pytest
 from model.backends import base
 from model.backends.base import BlockDropped, TextDelta, TextFinal, ToolResult, ToolUse
 from model.backends.claude.protocol import ClaudeStream
-from model.domain.resources import AgentCommand, ExecutionMode, Usage
-from model.domain.usage import UsageWindow
+from model.domain.agent_commands import AgentCommand
+from model.domain.modes import ExecutionMode
+from model.domain.usage import Usage, UsageWindow
 from tests.model.backends import claude_lines as say
 from tests.model.backends.claude_lines import Line
 

@@ -19,7 +19,7 @@ from model.backends.claude.backend import ClaudeBackend
 from model.backends.process import AgentProcess
 from model.backends.program import AgentProgram
 from model.backends.traffic import TrafficRecorder
-from model.domain.resources import Usage
+from model.domain.usage import Usage
 from tests.model.backends.agents import Conversation, make_launch, only
 from tests.model.backends.claude_recordings import (
     INPUT,

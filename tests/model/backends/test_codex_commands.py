@@ -8,7 +8,7 @@ import pytest
 
 from model.backends import base
 from model.backends.codex.backend import CodexBackend
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 from tests.model.backends.agents import Conversation, make_launch, only
 from tests.model.backends.codex_player import Player, load_recording
 

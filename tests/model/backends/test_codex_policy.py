@@ -18,7 +18,7 @@ from model.backends.codex.approvals import (
 from model.backends.codex.edits import parse_edits
 from model.backends.codex.errors import describe_error, format_retry_notice
 from model.backends.codex.stream import CodexStream, unwrap_shell
-from model.domain.resources import Effort, ThinkingLevel
+from model.domain.modes import Effort, ThinkingLevel
 from model.preferences.precedence import choose_effort, max_own_effort
 from model.preferences.schema import Preferences
 from tests.model.backends.agents import make_launch

@@ -7,7 +7,7 @@ import pytest
 
 from model.backends.claude import commands
 from model.backends.command_files import FILE_LIMIT, read_commands, read_skills
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 
 
 def write(path: Path, content: str) -> None:

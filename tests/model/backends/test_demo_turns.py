@@ -13,7 +13,7 @@ import pytest
 from model.backends import base
 from model.backends.demo.backend import PROGRAM, DemoBackend
 from model.backends.demo.shell import Shell
-from model.domain.resources import ExecutionMode
+from model.domain.modes import ExecutionMode
 from tests.model.backends.agents import Open, is_running, only, text, wait_until
 from tests.patience import PATIENCE
 

@@ -9,7 +9,7 @@ import pytest
 
 from model.backends import base
 from model.backends.opencode import session
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 from tests.model.backends.agents import Conversation, only, text
 from tests.model.backends.opencode_played import (
     PROPERTIES,

@@ -17,7 +17,7 @@ from model.backends.opencode.program import worktree_variables
 from model.backends.opencode.rules import Rules
 from model.backends.plan_markers import split_plan
 from model.base.errors import ErrorType, SpinneyError
-from model.domain.resources import Effort, ExecutionMode, ThinkingLevel
+from model.domain.modes import Effort, ExecutionMode, ThinkingLevel
 from tests.model.backends.agents import make_launch
 
 

@@ -9,7 +9,8 @@ import pytest
 from model.background.cleanup import DEMO_MIN_AGE, MIN_AGE, remove_orphaned_folders
 from model.base.paths import Directories
 from model.commands.sessions import delete_session
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.git import discarding
 from model.runtime.workspace import Workspace
 from tests.patience import PATIENCE

@@ -9,8 +9,8 @@ from model.base.errors import SpinneyError
 from model.commands.conflicts import list_conflicts, write_conflict_message
 from model.commands.git import fetch_worktrees_status
 from model.domain.conflicts import WorktreeConflict
-from model.domain.events import WorktreeArchived
-from model.domain.resources import Worktree
+from model.domain.events.worktrees import WorktreeArchived
+from model.domain.worktrees import Worktree
 from tests.model.git.git_project import GitProject
 from tests.model.git.old_git import install_old_git
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from model.background import memory_release
-from model.domain.events import RunNoticed
+from model.domain.events.messages import RunNoticed
 from model.store.bus import EventBus
 from tests.patience import PATIENCE
 

@@ -17,8 +17,10 @@ from model.base.git_layout import GitDirectories, find_git_directories
 from model.commands.git import fetch_worktrees_status
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.domain.events import BlockChanged, WorktreeArchived, WorktreeCreated, WorktreeUpdated
-from model.domain.resources import ToolResultBlock, Worktree
+from model.domain.events.messages import BlockChanged
+from model.domain.events.worktrees import WorktreeArchived, WorktreeCreated, WorktreeUpdated
+from model.domain.messages import ToolResultBlock
+from model.domain.worktrees import Worktree
 from model.git import status
 from model.git.watch import WatchedTree, watch
 from model.runtime.workspace import Workspace

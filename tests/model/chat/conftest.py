@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from model.chat.interrupted_runs import recover
-from model.domain.events import ProjectAdded, WorktreeCreated
-from model.domain.resources import Project, Worktree
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from tests.model.chat.harness import Harness, open_harness
 
 

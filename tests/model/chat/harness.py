@@ -12,8 +12,12 @@ from model.base.errors import SpinneyError
 from model.chat.chats import Chats
 from model.chat.handover import HandoverWriter
 from model.chat.tool_outputs import ToolOutputs
-from model.domain.events import RunNoticed, SessionCreated
-from model.domain.resources import Message, Session, Usage, Worktree
+from model.domain.events.messages import RunNoticed
+from model.domain.events.sessions import SessionCreated
+from model.domain.messages import Message
+from model.domain.sessions import Session
+from model.domain.usage import Usage
+from model.domain.worktrees import Worktree
 from model.preferences.schema import Preferences
 from model.state import State
 from model.store.bus import EventBus

@@ -2,7 +2,7 @@
 
 from model.backends import base
 from model.chat.agent_commands import MAX_COMMANDS, merge_commands
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 from tests.model.chat.harness import DONE, Harness
 
 WEAVE = AgentCommand(name="weave", description="Weave a cloth", argument_hint="[yarn]")

@@ -3,7 +3,7 @@
 import asyncio
 
 from model.chat.agent_pool import AgentPool
-from model.domain.events import PreferencesUpdated
+from model.domain.events.program import PreferencesUpdated
 from model.preferences.schema import Preferences
 from tests.model.chat.harness import DONE, Harness
 

@@ -13,7 +13,7 @@ from model.commands.sessions import (
     send_chat_message,
     update_session,
 )
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from tests.fakes import FakeBackend, hold_writes, silence
 

@@ -7,16 +7,11 @@ import pytest
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from model.domain.events import SessionUpdated, WorktreeUpdated
-from model.domain.resources import (
-    Question,
-    QuestionOption,
-    TextBlock,
-    ThinkingBlock,
-    ToolResultBlock,
-    ToolUseBlock,
-    Usage,
-)
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.messages import TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock
+from model.domain.requests import Question, QuestionOption
+from model.domain.usage import Usage
 from tests.model.chat.harness import DONE, Harness
 from tests.patience import PATIENCE
 

@@ -8,7 +8,8 @@ import pytest
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from model.domain.resources import Question, Session
+from model.domain.requests import Question
+from model.domain.sessions import Session
 from tests.model.chat.harness import DONE, Harness
 from tests.patience import PATIENCE
 from tests.puppet import Puppet

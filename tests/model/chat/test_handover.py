@@ -3,7 +3,7 @@
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.handover import build_agent_change
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from tests.model.chat.harness import DONE, Harness
 from tests.puppet import Puppet
 

@@ -10,8 +10,9 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.rewinding import ConversationPoint
-from model.domain.events import PreferencesUpdated, SessionArchived, SessionUpdated
-from model.domain.resources import Usage
+from model.domain.events.program import PreferencesUpdated
+from model.domain.events.sessions import SessionArchived, SessionUpdated
+from model.domain.usage import Usage
 from model.limits.due import list_due
 from model.limits.pauses import CONTINUE_PROMPT
 from tests.model.chat.harness import DONE, Harness

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from model.chat.plan_approval import make_plan_session, plan_overrides
-from model.domain.resources import Session, WorkingMode
+from model.domain.modes import WorkingMode
+from model.domain.sessions import Session
 from model.preferences.precedence import choose_model
 from model.preferences.schema import Preferences
 from model.state import State

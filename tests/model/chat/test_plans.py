@@ -7,13 +7,10 @@ import pytest
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from model.domain.events import PreferencesUpdated
-from model.domain.resources import (
-    PlanBlock,
-    Session,
-    TextBlock,
-    Usage,
-)
+from model.domain.events.program import PreferencesUpdated
+from model.domain.messages import PlanBlock, TextBlock
+from model.domain.sessions import Session
+from model.domain.usage import Usage
 from tests.model.chat.harness import DONE, Harness
 
 

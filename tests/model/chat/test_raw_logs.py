@@ -24,9 +24,9 @@ from model.commands.preferences import update_preferences
 from model.commands.projects import remove_project
 from model.commands.raw_logs import get_raw_log
 from model.commands.sessions import delete_session, send_chat_message
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
 from model.domain.output import RawLog
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 

@@ -12,7 +12,7 @@ from model.chat import recap
 from model.chat.rewinding import ConversationPoint
 from model.commands.preferences import update_preferences
 from model.commands.sessions import mark_session_read, send_chat_message
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.preferences.prompts import PROMPTS
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually

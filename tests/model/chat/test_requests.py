@@ -8,14 +8,9 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.interrupted_runs import recover
-from model.domain.resources import (
-    Question,
-    QuestionBlock,
-    QuestionOption,
-    ToolResultBlock,
-    ToolUseBlock,
-    Usage,
-)
+from model.domain.messages import QuestionBlock, ToolResultBlock, ToolUseBlock
+from model.domain.requests import Question, QuestionOption
+from model.domain.usage import Usage
 from tests.model.chat.harness import DONE, Harness
 
 

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from model.commands.sessions import delete_session
-from model.domain.events import TaskCompleted
+from model.domain.events.program import TaskCompleted
+from model.domain.messages import Message, TextBlock, ToolResultBlock, ToolUseBlock
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from tests.bench.working import begin, open_workspace, work
 
@@ -69,10 +71,11 @@ async def test_the_memory_of_long_sessions_does_not_grow(
     after = count_objects()
     bytes_grown, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    filler = {"model.store.bus.Published", "model.domain.events.TaskCompleted"}
+    filler = {"model.store.bus.Published", "model.domain.events.program.TaskCompleted"}
     grown = {name: n - before[name] for name, n in after.items() if n > before[name]}
     grown = {name: n for name, n in grown.items() if name not in filler}
-    assert not [name for name in grown if name.startswith("model.domain.resources.")], grown
+    resources = ("model.domain.messages.", "model.domain.requests.", "model.domain.sessions.")
+    assert not [name for name in grown if name.startswith(resources)], grown
     assert sum(grown.values()) < 20, grown
     # Ten turns were 12,000 events; their memory has been released.
     assert bytes_grown < 2_000_000
@@ -92,6 +95,6 @@ async def test_deleted_sessions_release_their_memory(working: Workspace) -> None
     after = count_objects()
     chat = {name: n - before[name] for name, n in after.items() if ".chat." in name}
     assert {name: n for name, n in chat.items() if n} == {}
-    for kind in ("Session", "Message", "TextBlock", "ToolUseBlock", "ToolResultBlock"):
-        name = f"model.domain.resources.{kind}"
+    for kind in (Session, Message, TextBlock, ToolUseBlock, ToolResultBlock):
+        name = f"{kind.__module__}.{kind.__qualname__}"
         assert after[name] <= before[name], (kind, after[name], before[name])

@@ -7,8 +7,10 @@ import pytest
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.rewinding import ConversationPoint, RewoundConversation
-from model.domain.events import MessageQueued, SessionDeleted, SessionUpdated
-from model.domain.resources import AgentMemory, Message, TextBlock
+from model.domain.events.messages import MessageQueued
+from model.domain.events.sessions import SessionDeleted, SessionUpdated
+from model.domain.messages import Message, TextBlock
+from model.domain.sessions import AgentMemory
 from tests.model.chat.harness import DONE, Harness
 from tests.puppet import Puppet
 

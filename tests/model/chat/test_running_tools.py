@@ -14,7 +14,7 @@ from model.chat.running_tools import (
     RunningTools,
     last_lines,
 )
-from model.domain.resources import ToolUseBlock
+from model.domain.messages import ToolUseBlock
 from tests.model.chat.harness import DONE, Harness
 from tests.model.chat.test_stall_monitor import Clock
 

@@ -8,7 +8,8 @@ import pytest
 from model.backends import base
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences.prompts import PROMPTS
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually

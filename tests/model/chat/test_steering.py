@@ -4,7 +4,7 @@ import pytest
 
 from model.backends import base
 from model.base.errors import SpinneyError
-from model.domain.resources import Message, ToolResultBlock
+from model.domain.messages import Message, ToolResultBlock
 from tests.model.chat.harness import DONE, Harness
 from tests.puppet import Puppet
 

@@ -14,9 +14,9 @@ from model.chat.tool_outputs import (
     remove_files_of_deleted_sessions,
     shorten,
 )
-from model.domain.events import SessionDeleted
+from model.domain.events.sessions import SessionDeleted
+from model.domain.messages import ToolResultBlock
 from model.domain.output import ToolOutput
-from model.domain.resources import ToolResultBlock
 from tests.model.chat.harness import DONE, Harness
 
 LONG = "".join(f"line {number} ö\n" for number in range(10_000))

@@ -17,8 +17,12 @@ from model.base.errors import SpinneyError
 from model.client.base import Disconnected, EventBatch, Loaded, Update
 from model.client.remote import BackOff, RemoteClient
 from model.commands.sessions import update_session
-from model.domain.events import Event, ProjectUpdated, RunNoticed, TaskCompleted
-from model.domain.resources import Label, Session, Worktree
+from model.domain.events.base import Event
+from model.domain.events.messages import RunNoticed
+from model.domain.events.program import TaskCompleted
+from model.domain.events.projects import ProjectUpdated
+from model.domain.sessions import Session
+from model.domain.worktrees import Label, Worktree
 from model.preferences.apply import redact
 from model.runtime.workspace import Workspace
 from model.state import State, apply
@@ -338,8 +342,9 @@ def test_mirrors_equal_the_store_after_any_commands(seed: int, tmp_path_factory)
 async def _run_random_commands(seed: int, folder) -> None:  # type: ignore[no-untyped-def]
     from model.agents.catalog import Catalog
     from model.base.paths import Directories
-    from model.domain.events import ProjectAdded, WorktreeCreated
-    from model.domain.resources import Project
+    from model.domain.events.projects import ProjectAdded
+    from model.domain.events.worktrees import WorktreeCreated
+    from model.domain.projects import Project
     from model.preferences.apply import apply_changes
 
     chance = random.Random(seed)

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from model.client.snapshot import build_snapshot, parse_snapshot
-from model.domain import events as e
-from model.domain.resources import Message, Session
+from model.domain.events.messages import MessageStarted
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.messages import Message
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 
 
@@ -19,8 +21,8 @@ def start_answer(workspace: Workspace, session: Session) -> Message:
         session_id=session.id,
         status="processing",
     )
-    running = e.SessionUpdated(session_id=session.id, updates={"status": "running"})
-    started = e.MessageStarted(message_id=message.id, session_id=session.id, message=message)
+    running = SessionUpdated(session_id=session.id, updates={"status": "running"})
+    started = MessageStarted(message_id=message.id, session_id=session.id, message=message)
     workspace.store.record(running, started)
     return message
 
@@ -29,8 +31,8 @@ async def test_an_answer_that_starts_while_messages_are_read_is_included(
     workspace: Workspace, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = session.model_copy(update={"id": "other", "name": "Other"})
-    await workspace.store.accept(e.SessionCreated(session=other))
-    running = e.SessionUpdated(session_id=session.id, updates={"status": "running"})
+    await workspace.store.accept(SessionCreated(session=other))
+    running = SessionUpdated(session_id=session.id, updates={"status": "running"})
     workspace.store.record(running)
     read = workspace.store.messages
     started_answers: list[Message] = []

@@ -3,7 +3,9 @@
 from model.backends import base
 from model.commands.agent_commands import list_agent_commands
 from model.commands.sessions import send_chat_message
-from model.domain.resources import AgentCommand, Session, Worktree
+from model.domain.agent_commands import AgentCommand
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend

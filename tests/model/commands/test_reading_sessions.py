@@ -6,7 +6,8 @@ import pytest
 
 from model.backends import base
 from model.commands.sessions import get_messages, get_session, send_chat_message
-from model.domain.resources import MessagePage, Session
+from model.domain.messages import MessagePage
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend, silence

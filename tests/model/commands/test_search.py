@@ -15,8 +15,9 @@ from model.commands.sessions import (
     remove_queued_message,
     send_chat_message,
 )
-from model.domain.events import ProjectAdded
-from model.domain.resources import Project, Session
+from model.domain.events.projects import ProjectAdded
+from model.domain.projects import Project
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from model.store.database import Database
 from tests import fakes

@@ -5,8 +5,10 @@ import pytest
 from model.base.errors import SpinneyError
 from model.commands.session_choice import send_to_session
 from model.commands.sessions import create_session
-from model.domain.events import SessionUpdated, WorktreeCreated
-from model.domain.resources import Session, Worktree
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 
 

@@ -1,4 +1,4 @@
-from model.domain.resources import Block, Message, TextBlock, ToolResultBlock, ToolUseBlock
+from model.domain.messages import Block, Message, TextBlock, ToolResultBlock, ToolUseBlock
 from model.domain.tool_uses import Activity, Step, find_activity, read_todo_list
 
 

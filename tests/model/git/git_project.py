@@ -4,8 +4,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.commands.projects import add_project
-from model.domain.events import WorktreeCreated
-from model.domain.resources import Project, Worktree
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.model.git.repository import Repository
 

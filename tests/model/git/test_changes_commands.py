@@ -18,7 +18,7 @@ from model.commands.changes import (
 )
 from model.commands.git import git_pull
 from model.commands.worktrees import remove_worktree
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from tests.fakes import DONE, FakeBackend
 from tests.model.git.git_project import GitProject
 

@@ -15,8 +15,8 @@ from model.commands.git import (
     git_push,
     has_uncommitted_changes,
 )
-from model.domain.events import TaskCompleted
-from model.domain.resources import Worktree
+from model.domain.events.program import TaskCompleted
+from model.domain.worktrees import Worktree
 from model.git import diff as diff_module
 from model.git import run
 from tests.model.git.git_project import GitProject

@@ -14,8 +14,10 @@ from model.commands.changes import list_changed_files
 from model.commands.git import fetch_worktrees_status, get_git_diff
 from model.commands.projects import add_project
 from model.commands.worktrees import create_worktree
-from model.domain.events import TaskCompleted, WorktreeCreated, WorktreeCreateFailed
-from model.domain.resources import Project, Worktree
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import WorktreeCreated, WorktreeCreateFailed
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.model.git.repository import Repository
 from tests.patience import PATIENCE

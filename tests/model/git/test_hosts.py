@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.domain.resources import HostingService
+from model.domain.hosting import HostingService
 from model.git import ssh
 from model.git.hosts import list_hosting_remotes, parse_repository_url
 from model.git.known_hosts import read_known_hosts

@@ -12,7 +12,7 @@ from model.commands.reviews import (
     write_conflict_task,
     write_review,
 )
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.preferences.apply import apply_changes
 from tests.model.git.git_project import GitProject
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.live.hosting_pull_requests import MUTATIONS, PullRequest
 from tests.live.hosting_stub import HostingStub

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.domain.events import Event, ProjectAdded, PullRequestUpdated, WorktreeCreated
+from model.domain.events.base import Event
+from model.domain.events.landing import PullRequestUpdated
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.worktrees import WorktreeCreated
 from model.domain.hosting import PullRequestDetails
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.hosting.details import MAX_AGE, RETRY, PullRequestCache
 from model.hosting.github.forge import GitHub
 from model.state import State

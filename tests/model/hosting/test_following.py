@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.domain.events import PreferencesUpdated, ProjectAdded, WorktreeCreated, WorktreeUpdated
-from model.domain.resources import Project, Worktree
+from model.domain.events.program import PreferencesUpdated
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.worktrees import WorktreeCreated, WorktreeUpdated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git.branch_tips import read_branch_tips
 from model.hosting.forge import PullRequestState
 from model.hosting.github.forge import GitHub

@@ -19,9 +19,10 @@ from model.commands.hosting import (
 from model.commands.preferences import update_preferences
 from model.commands.projects import add_project, list_projects, update_project_settings
 from model.commands.sessions import create_session
-from model.domain.events import SessionUpdated, WorktreeUpdated
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.hosting import Advisory, OpenIssue, OpenPullRequest, SecurityAlert, WorkflowRun
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.hosting.forge import ItemQuery, Unsupported
 from model.hosting.linear import Linear
 from tests.model.git.git_project import GitProject

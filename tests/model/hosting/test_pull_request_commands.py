@@ -17,8 +17,8 @@ from model.commands.pull_requests import (
     save_worktree_pr,
 )
 from model.commands.sessions import create_session, send_chat_message, stop_generation
-from model.domain.events import WorktreeUpdated
-from model.domain.resources import Worktree
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, silence

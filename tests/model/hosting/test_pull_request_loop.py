@@ -9,14 +9,11 @@ import pytest
 
 from model.background.pull_request_loop import PullRequestLoops
 from model.base.errors import SpinneyError
-from model.domain.events import (
-    Event,
-    ProjectAdded,
-    SessionCreated,
-    SessionUpdated,
-    TaskCompleted,
-    WorktreeCreated,
-)
+from model.domain.events.base import Event
+from model.domain.events.program import TaskCompleted
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
 from model.domain.hosting import (
     Check,
     CheckLog,
@@ -24,7 +21,9 @@ from model.domain.hosting import (
     ReviewThread,
     ReviewThreadComment,
 )
-from model.domain.resources import Project, PullRequestLoop, Session, Worktree
+from model.domain.projects import Project
+from model.domain.sessions import PullRequestLoop, Session
+from model.domain.worktrees import Worktree
 from model.hosting.conversation import arrange_conversation
 from model.hosting.details import PullRequestCache
 from model.hosting.github.forge import GitHub

@@ -8,8 +8,8 @@ import pytest
 from model.backends import base
 from model.commands.preferences import update_preferences
 from model.commands.pull_requests import open_pull_request
-from model.domain.events import TaskCompleted
-from model.domain.resources import Worktree
+from model.domain.events.program import TaskCompleted
+from model.domain.worktrees import Worktree
 from model.store.bus import Reader
 from model.writing import writer as writing
 from tests.fakes import DONE, FakeBackend, silence

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from model.commands.projects import add_project
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.conftest import (  # noqa: F401 - fixtures

@@ -8,7 +8,7 @@ from model.base.errors import SpinneyError
 from model.commands.landing import get_check_result, write_landing_message
 from model.commands.scripts import run_worktree_script, trust_project_scripts
 from model.domain.landing import CheckResult
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.model.landing.conftest import Landing
 from tests.model.worktrees.conftest import EventLog

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from model.commands.landing import get_landing_desk
-from model.domain.events import LandingUpdated
+from model.domain.events.landing import LandingUpdated
 from model.domain.landing import CheckResult, DeskPullRequest, LandingRow, NextStep, ReviewProgress
 from model.landing.checks import MISSING
 from model.landing.next_step import Facts, choose_step

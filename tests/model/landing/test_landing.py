@@ -20,7 +20,7 @@ from model.commands.scripts import run_worktree_script
 from model.commands.worktrees import archive_worktree
 from model.domain.hosting import MergeMethod
 from model.domain.landing import Landing as LandingResult
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git import three_way
 from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing

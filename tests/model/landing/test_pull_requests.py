@@ -1,7 +1,7 @@
 """What the landing desk shows of a pull request."""
 
 from model.domain.hosting import Check, CheckState, PullRequestDetails, ReviewThread
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.landing.pull_requests import describe_pull_request
 
 WORKTREE = Worktree(

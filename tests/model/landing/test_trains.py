@@ -19,9 +19,9 @@ from model.commands.landing import (
 )
 from model.commands.projects import remove_project
 from model.commands.scripts import trust_project_scripts
-from model.domain.events import TrainUpdated
+from model.domain.events.landing import TrainUpdated
 from model.domain.landing import Train
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.git.trains import read_heads
 from model.landing import trains
 from tests.model.git.repository import Repository

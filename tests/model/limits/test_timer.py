@@ -10,7 +10,10 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.domain.resources import Message, Pause, Project, Session, Worktree
+from model.domain.messages import Message
+from model.domain.projects import Project
+from model.domain.sessions import Pause, Session
+from model.domain.worktrees import Worktree
 from model.limits.due import list_due
 from model.limits.timer import ResumeTimer
 from model.state import State

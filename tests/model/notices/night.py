@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.events.program import PreferencesUpdated, TaskCompleted
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
 from model.domain.notices import Notice, NoticeChannel
-from model.domain.resources import LastRun, Project, Request, Session, WaitingFor, Worktree
+from model.domain.projects import Project
+from model.domain.requests import Request, WaitingFor
+from model.domain.sessions import LastRun, Session
+from model.domain.worktrees import Worktree
 from model.hosting.details import PullRequestCache
 from model.notices.dispatcher import Clock
 from model.notices.links import Links
@@ -107,7 +113,7 @@ class Night:
         self._reader = bus.reader()
         if not state.projects:
             await self.store.accept(
-                e.ProjectAdded(project=PROJECT), e.WorktreeCreated(worktree=WORKTREE)
+                ProjectAdded(project=PROJECT), WorktreeCreated(worktree=WORKTREE)
             )
         self.pull_requests = PullRequestCache(self.store)
         self.notices = Notices(
@@ -139,7 +145,7 @@ class Night:
             self.store.bus.seal()
             for entry in self._reader.take()[0]:
                 self.notices.watcher.note(entry.event)
-                if isinstance(entry.event, e.TaskCompleted) and not entry.event.ok:
+                if isinstance(entry.event, TaskCompleted) and not entry.event.ok:
                     self.problems.append(entry.event.detail)
             await self.notices.watcher.update()
             seconds = self.notices.dispatcher.step()
@@ -155,15 +161,15 @@ class Night:
 
     async def add_session(self, session_id: str) -> None:
         session = Session(id=session_id, worktree_id="w", name=session_id, created_at=1)
-        await self.store.accept(e.SessionCreated(session=session))
+        await self.store.accept(SessionCreated(session=session))
 
     async def set_preferences(self, **changes: Any) -> None:
-        self.store.record(e.PreferencesUpdated(changes=changes))
+        self.store.record(PreferencesUpdated(changes=changes))
         self._preferences = self.store.state.preferences
         await self.settle()
 
     def change(self, session_id: str, **updates: Any) -> None:
-        self.store.record(e.SessionUpdated(session_id=session_id, updates=updates))
+        self.store.record(SessionUpdated(session_id=session_id, updates=updates))
 
     async def ask(self, session_id: str, kind: WaitingFor, request_id: str) -> None:
         request = Request(id=request_id, kind=kind, plan="# Do it")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.domain import events as e
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.hosting import PullRequestDetails, ReviewThread, ReviewThreadComment
 from tests.model.notices.night import WORKTREE, Night
 
@@ -28,7 +28,7 @@ class Commented:
 
     def link(self, worktree_id: str = "w") -> None:
         update = {"id": worktree_id, "pr_number": 7, "pr_url": URL, "cached_pr_status": "open"}
-        self.night.store.record(e.WorktreeUpdated(worktree=WORKTREE.model_copy(update=update)))
+        self.night.store.record(WorktreeUpdated(worktree=WORKTREE.model_copy(update=update)))
 
     async def look(self, worktree_id: str = "w") -> list[str]:
         """Follow a change at the service; return the texts of what stands."""

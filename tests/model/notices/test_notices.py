@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.domain import events as e
+from model.domain.events.notices import NoticesSent
+from model.domain.events.program import TaskCompleted
+from model.domain.events.sessions import SessionCreated
+from model.domain.events.worktrees import WorktreeDeleted, WorktreeStatusUpdated, WorktreeUpdated
 from model.notices.dispatcher import BURST
 from model.notices.outgoing import DeliveryError
 from model.notices.quiet_hours import parse_quiet_hours
@@ -88,11 +91,11 @@ async def test_another_request_is_another_notice(night: Night) -> None:
 
 async def test_red_checks_are_sent_unless_a_session_deals_with_them(night: Night) -> None:
     linked = WORKTREE.model_copy(update={"pr_number": 7, "cached_pr_status": "open"})
-    night.store.record(e.WorktreeUpdated(worktree=linked))
+    night.store.record(WorktreeUpdated(worktree=linked))
 
     async def report(status: str) -> None:
         night.store.record(
-            e.WorktreeStatusUpdated(
+            WorktreeStatusUpdated(
                 worktree_id="w", cached_pr_status="open", cached_check_status=status
             )
         )
@@ -111,8 +114,8 @@ async def test_red_checks_are_sent_unless_a_session_deals_with_them(night: Night
 async def test_a_review_stands_until_it_is_dismissed_and_goes_with_its_worktree(
     night: Night,
 ) -> None:
-    review = e.TaskCompleted(task="review", ok=True, detail="2 findings", worktree_id="w")
-    check = e.TaskCompleted(task="check", ok=False, detail="make failed", worktree_id="w")
+    review = TaskCompleted(task="review", ok=True, detail="2 findings", worktree_id="w")
+    check = TaskCompleted(task="check", ok=False, detail="make failed", worktree_id="w")
     night.store.record(review, check)
     await night.restart()
     assert set(night.standing) == {"review.w", "check_failed.w"}
@@ -122,7 +125,7 @@ async def test_a_review_stands_until_it_is_dismissed_and_goes_with_its_worktree(
     assert not night.standing
     night.store.record(review)
     await night.settle()
-    night.store.record(e.WorktreeDeleted(worktree_id="w", project_id="p"))
+    night.store.record(WorktreeDeleted(worktree_id="w", project_id="p"))
     await night.settle()
     assert not night.standing
 
@@ -288,7 +291,7 @@ async def test_a_reason_goes_only_to_the_channels_that_the_matrix_names(night: N
     await night.end("login")
     await night.ask("parser", "question", "r1")
     night.store.bus.seal()
-    sent = [each.event for each in reader.take()[0] if isinstance(each.event, e.NoticesSent)]
+    sent = [each.event for each in reader.take()[0] if isinstance(each.event, NoticesSent)]
     assert [(each.channel, each.title) for each in sent] == [("page", "parser asks a question")]
     assert not night.channel.sent
     assert set(night.standing) == {"finished.login", "question.parser"}  # listed anyway
@@ -311,7 +314,7 @@ async def test_a_notice_says_little_and_never_a_secret(night: Night) -> None:
 async def test_a_thousand_waiting_sessions_need_one_timer(night: Night) -> None:
     for number in range(1000):
         night.store.record(
-            e.SessionCreated(
+            SessionCreated(
                 session=night.store.state.sessions["login"].model_copy(
                     update={"id": f"s{number}", "name": f"s{number}"}
                 )

@@ -11,7 +11,7 @@ from model.agents.catalog import BUILT_IN, BackendRow, Catalog
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.commands.preferences import list_preferences, update_preferences
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.preferences import migrations
 from model.preferences.apply import REDACTED, apply_changes, parse_preferences, redact
 from model.preferences.fields import preference_fields, shown_fields

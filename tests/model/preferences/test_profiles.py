@@ -11,8 +11,11 @@ from model.backends import base
 from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.sessions import get_messages, send_chat_message
-from model.domain.events import ProjectUpdated
-from model.domain.resources import Project, Session, TextBlock, Worktree
+from model.domain.events.projects import ProjectUpdated
+from model.domain.messages import TextBlock
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences import profiles
 from model.preferences.schema import CliProfile, Preferences
 from model.runtime.workspace import Workspace

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.base.errors import SpinneyError
-from model.domain.events import ProjectAdded
-from model.domain.resources import Project
+from model.domain.events.projects import ProjectAdded
+from model.domain.projects import Project
 from model.projects.tree import (
     MAX_DEPTH,
     check_depth,

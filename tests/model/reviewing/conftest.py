@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.model.git.conftest import (  # noqa: F401 - fixtures
     make_repository,

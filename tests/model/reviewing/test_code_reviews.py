@@ -17,8 +17,8 @@ from model.commands.code_reviews import (
 )
 from model.commands.preferences import update_preferences
 from model.domain.code_reviews import CodeReview
-from model.domain.events import TaskCompleted
-from model.domain.resources import Worktree
+from model.domain.events.program import TaskCompleted
+from model.domain.worktrees import Worktree
 from model.reviewing import material
 from model.reviewing.code_reviews import CodeReviews
 from tests.conftest import Eventually

@@ -12,7 +12,7 @@ from model.commands.code_reviews import (
     get_compared_rows,
     write_release_notes,
 )
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from tests.fakes import DONE, FakeBackend
 from tests.model.git.git_project import GitProject
 from tests.model.reviewing.conftest import change

@@ -16,7 +16,7 @@ from model.commands.code_reviews import (
 from model.commands.worktrees import remove_worktree
 from model.domain.changes import Side
 from model.domain.code_reviews import HunkVerdict, Verdict
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.reviewing import verdicts
 from tests.model.git.git_project import GitProject
 from tests.model.reviewing.conftest import change

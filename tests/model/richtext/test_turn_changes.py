@@ -1,4 +1,4 @@
-from model.domain.resources import Block, ToolResultBlock, ToolUseBlock
+from model.domain.messages import Block, ToolResultBlock, ToolUseBlock
 from model.richtext.turn_changes import FileChange, summarize_edits
 
 

@@ -9,8 +9,10 @@ from model.backends import base
 from model.base.text import clean_line
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.domain.events import ProjectUpdated
-from model.domain.resources import Project, Session, Worktree
+from model.domain.events.projects import ProjectUpdated
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.preferences.precedence import choose_effort, max_own_effort
 from model.preferences.prompts import PROMPTS
 from model.preferences.schema import Preferences

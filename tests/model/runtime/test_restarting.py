@@ -7,8 +7,9 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.commands.server import cancel_restart, get_program_status, restart_spinney
-from model.domain.events import SessionUpdated, TaskCompleted
-from model.domain.resources import Session
+from model.domain.events.program import TaskCompleted
+from model.domain.events.sessions import SessionUpdated
+from model.domain.sessions import Session
 from model.runtime import restarting
 from model.runtime.restarting import Restarter
 from model.runtime.workspace import Workspace

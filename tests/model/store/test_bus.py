@@ -5,7 +5,9 @@ import sys
 
 import pytest
 
-from model.domain.events import ContentDelta, Event, RunNoticed, SessionDeleted
+from model.domain.events.base import Event
+from model.domain.events.messages import ContentDelta, RunNoticed
+from model.domain.events.sessions import SessionDeleted
 from model.store.bus import (
     CAPACITY,
     FRAMED_BYTES,

@@ -15,8 +15,8 @@ from model.base.paths import Directories
 from model.commands.doctor import get_problems
 from model.commands.projects import remove_project
 from model.commands.sessions import delete_session, get_session
-from model.domain.resources import TextBlock, UnreadableBlock, Usage
-from model.domain.usage import TurnUsage
+from model.domain.messages import TextBlock, UnreadableBlock
+from model.domain.usage import TurnUsage, Usage
 from model.runtime.workspace import Workspace
 from model.store.backups import list_kept_copies
 from model.store.database import Database

@@ -7,32 +7,23 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.domain.events import (
+from model.domain.events.base import Event
+from model.domain.events.messages import (
     BlockChanged,
     ContentDelta,
-    Event,
     MessageCompleted,
     MessageQueued,
     MessageStarted,
-    ProjectAdded,
-    SessionCreated,
-    SessionDeleted,
-    SessionUpdated,
-    TaskCompleted,
-    WorktreeCreated,
-    WorktreeStatusUpdated,
-    WorktreeUpdated,
 )
-from model.domain.resources import (
-    Label,
-    Message,
-    Project,
-    Session,
-    TextBlock,
-    ToolResultBlock,
-    Usage,
-    Worktree,
-)
+from model.domain.events.program import TaskCompleted
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionCreated, SessionDeleted, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated, WorktreeStatusUpdated, WorktreeUpdated
+from model.domain.messages import Message, TextBlock, ToolResultBlock
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.usage import Usage
+from model.domain.worktrees import Label, Worktree
 from model.state import State
 from model.store.bus import EventBus
 from model.store.database import Database

@@ -14,7 +14,9 @@ from model.backends import base
 from model.base.paths import Directories
 from model.commands.sessions import create_session
 from model.commands.turns import list_turns
-from model.domain.resources import Session, Usage, Worktree
+from model.domain.sessions import Session
+from model.domain.usage import Usage
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.model.git.git_project import GitProject, add_git_project
 from tests.model.git.repository import Repository, set_own_home

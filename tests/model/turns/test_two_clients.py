@@ -11,7 +11,7 @@ import pytest
 from model.api.turns import TurnSummary
 from model.base.errors import SpinneyError
 from model.client.remote import RemoteClient
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.preferences.apply import apply_changes
 from server.app import Server
 from tests.model.turns.conftest import Desk

@@ -20,7 +20,7 @@ from model.commands.turns import (
     redo_turn,
     undo_turn,
 )
-from model.domain.resources import ImageBlock
+from model.domain.messages import ImageBlock
 from model.git.snapshots import conversions, files
 from tests.model.chat.test_uploads import PNG
 from tests.model.turns.conftest import Desk

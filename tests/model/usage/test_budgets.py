@@ -4,16 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from model.domain.events import (
-    Event,
-    PreferencesUpdated,
-    ProjectUpdated,
-    SessionUpdated,
-    TaskCompleted,
-    UsageRecorded,
-)
-from model.domain.resources import Usage
-from model.domain.usage import TurnUsage
+from model.domain.events.base import Event
+from model.domain.events.program import PreferencesUpdated, TaskCompleted
+from model.domain.events.projects import ProjectUpdated
+from model.domain.events.sessions import SessionUpdated, UsageRecorded
+from model.domain.usage import TurnUsage, Usage
 from model.usage.budgets import Budgets
 from model.usage.days import day_of, start_of_next_day
 from tests.model.chat.harness import Harness

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from model.backends import base
-from model.domain.events import SessionDeleted
-from model.domain.resources import Cost, Usage
+from model.domain.events.sessions import SessionDeleted
+from model.domain.usage import Cost, Usage
 from model.store.usage_queries import TurnCondition, UsageSelection
 from model.usage.prices import Price, look_up_prices
 from model.usage.reports import UsageReports

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.domain.resources import Usage
-from model.domain.usage import CostSource, TurnUsage
+from model.domain.usage import CostSource, TurnUsage, Usage
 from model.store.database import Database
 from model.store.usage_queries import UsageKey, UsageSelection, read_usage
 from model.store.usage_rows import usage_rows

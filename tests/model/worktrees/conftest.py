@@ -6,8 +6,10 @@ import pytest
 
 from model.commands.projects import add_project
 from model.commands.worktrees import create_worktree
-from model.domain.events import TaskCompleted, WorktreeCreateFailed
-from model.domain.resources import Project, Worktree
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import WorktreeCreateFailed
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.conftest import (  # noqa: F401 - fixtures

@@ -20,7 +20,7 @@ from model.commands.worktrees import (
     remove_worktree,
     rename_worktree,
 )
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.runtime.workspace import Workspace
 from model.worktrees import adopting
 from model.worktrees.adopting import OutsideWorktrees

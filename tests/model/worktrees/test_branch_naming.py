@@ -11,8 +11,8 @@ import pytest
 from model.backends import base
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.domain.resources import Session, Worktree
-from model.domain.worktrees import IssueContext
+from model.domain.sessions import Session
+from model.domain.worktrees import IssueContext, Worktree
 from model.git.random_names import is_random_name, random_name
 from model.runtime.workspace import Workspace
 from model.writing.prompts import BRANCH_NAMING

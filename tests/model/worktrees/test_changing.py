@@ -20,7 +20,7 @@ from model.commands.worktrees import (
     reorder_worktrees,
     unarchive_worktree,
 )
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests import fakes
 from tests.fakes import FakeBackend

@@ -8,8 +8,7 @@ import pytest
 
 from model.commands.sessions import create_session, send_chat_message
 from model.commands.worktrees import remove_worktree
-from model.domain.resources import Worktree
-from model.domain.worktrees import IssueContext, PullRequestContext
+from model.domain.worktrees import IssueContext, PullRequestContext, Worktree
 from model.hosting.forge import ItemText
 from model.runtime.workspace import Workspace
 from model.worktrees import item_context

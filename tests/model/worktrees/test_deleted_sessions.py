@@ -18,8 +18,9 @@ from model.commands.recovery import (
 from model.commands.sessions import create_session, delete_session, get_messages, send_chat_message
 from model.commands.turns import list_turns
 from model.commands.worktrees import adopt_worktree, open_base_worktree, remove_worktree
-from model.domain.events import TurnRecorded
-from model.domain.resources import Project, Session
+from model.domain.events.sessions import TurnRecorded
+from model.domain.projects import Project
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from model.worktrees import kept_files
 from tests.conftest import Eventually

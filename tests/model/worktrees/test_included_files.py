@@ -18,8 +18,8 @@ from model.commands.worktrees import (
     recreate_worktree,
     remove_worktree,
 )
-from model.domain.events import WorktreeUpdated
-from model.domain.resources import CopiedFiles
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.worktrees import CopiedFiles
 from model.git.included_files import list_included
 from model.runtime.workspace import Workspace
 from model.worktrees import creation, file_copier, included_files

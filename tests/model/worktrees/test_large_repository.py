@@ -19,7 +19,7 @@ from model.commands.changes import list_changed_files
 from model.commands.git import cancel_git, fetch_worktrees_status
 from model.commands.projects import add_project
 from model.commands.worktrees import create_worktree
-from model.domain.resources import Project
+from model.domain.projects import Project
 from model.git import worktrees as git_worktrees
 from model.runtime.workspace import Workspace
 from model.worktrees import creation

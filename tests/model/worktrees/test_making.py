@@ -10,9 +10,10 @@ from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
 from model.commands.worktrees import create_worktree, update_worktree_label
-from model.domain.events import ProjectRemoved, WorktreeCreating
-from model.domain.resources import Label, Project, Worktree
-from model.domain.worktrees import IssueContext, PullRequestContext
+from model.domain.events.projects import ProjectRemoved
+from model.domain.events.worktrees import WorktreeCreating
+from model.domain.projects import Project
+from model.domain.worktrees import IssueContext, Label, PullRequestContext, Worktree
 from model.git import fetching
 from model.runtime.workspace import Workspace
 from model.store.rows import Statement

@@ -12,8 +12,9 @@ from model.commands import changes, git, worktrees
 from model.commands.doctor import get_installation, get_problems
 from model.commands.projects import add_project
 from model.demo import prepare
-from model.domain.events import ProjectAdded
-from model.domain.resources import Project, Worktree
+from model.domain.events.projects import ProjectAdded
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.old_git import install_old_git

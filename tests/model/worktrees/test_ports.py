@@ -14,9 +14,9 @@ from model.commands.worktrees import (
     create_worktree,
     open_base_worktree,
 )
-from model.domain.events import WorktreeUpdated
-from model.domain.resources import Worktree
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.worktree_variables import PORT_COUNT
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.worktrees import ports
 from model.worktrees.ports import assign_missing, choose_port

@@ -21,8 +21,9 @@ from model.commands.recovery import (
 from model.commands.sessions import create_session, get_messages, send_chat_message
 from model.commands.stashes import drop_stash, restore_stash, stash_changes
 from model.commands.worktrees import recreate_worktree, remove_worktree
-from model.domain.events import RecoveryCreated, RecoveryRestored, WorktreeCreated
-from model.domain.resources import Project, Worktree
+from model.domain.events.worktrees import RecoveryCreated, RecoveryRestored, WorktreeCreated
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.git.snapshots import chain
 from model.git.snapshots.chain import SnapshotNote
 from model.runtime.workspace import Workspace

@@ -17,8 +17,9 @@ from model.commands.worktrees import (
     open_base_worktree,
     remove_worktree,
 )
-from model.domain.events import SessionArchived, WorktreeArchived, WorktreeUpdated
-from model.domain.resources import Worktree
+from model.domain.events.sessions import SessionArchived
+from model.domain.events.worktrees import WorktreeArchived, WorktreeUpdated
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests import fakes
 from tests.conftest import Eventually

@@ -12,7 +12,7 @@ from model.base.errors import SpinneyError
 from model.commands.git import fetch_worktrees_status
 from model.commands.sessions import create_session, send_chat_message, stop_generation
 from model.commands.worktrees import archive_worktree, remove_worktree, rename_worktree
-from model.domain.events import WorktreeUpdated
+from model.domain.events.worktrees import WorktreeUpdated
 from model.runtime.workspace import Workspace
 from model.worktrees.renaming import recover
 from tests import fakes

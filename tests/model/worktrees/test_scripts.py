@@ -20,9 +20,11 @@ from model.commands.scripts import (
     trust_project_scripts,
 )
 from model.commands.worktrees import remove_worktree
-from model.domain.events import ProjectUpdated, WorktreeUpdated
-from model.domain.resources import Project, Worktree
+from model.domain.events.projects import ProjectUpdated
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.projects import Project
 from model.domain.scripts import Script
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.scripts import process, runner
 from tests.conftest import Eventually

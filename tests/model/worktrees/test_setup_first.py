@@ -10,7 +10,9 @@ from model.base.paths import Directories
 from model.commands.projects import add_project
 from model.commands.scripts import run_worktree_script, stop_worktree_script
 from model.commands.sessions import create_session, send_chat_message, send_queued_messages
-from model.domain.resources import Project, Session, Worktree
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend

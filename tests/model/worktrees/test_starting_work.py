@@ -11,7 +11,9 @@ from model.commands.hosting import start_work
 from model.commands.preferences import update_preferences
 from model.commands.sessions import send_queued_messages
 from model.domain.hosting import WorkKind
-from model.domain.resources import Project, Session, Worktree
+from model.domain.projects import Project
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.hosting.forge import ItemText
 from model.hosting.linear import Linear
 from model.runtime.workspace import Workspace

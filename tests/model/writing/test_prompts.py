@@ -7,7 +7,8 @@ import pytest
 from model.base.errors import SpinneyError
 from model.commands.preferences import list_prompts, update_preferences
 from model.commands.sessions import create_session, send_chat_message
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.preferences.apply import parse_preferences
 from model.preferences.prompts import PROMPTS, check_prompt, write_prompt
 from model.preferences.schema import AGENT_PROMPTS, PROMPT_KEYS, Preferences, PromptKey

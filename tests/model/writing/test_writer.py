@@ -10,8 +10,12 @@ from model.backends import base
 from model.backends.demo.backend import DemoBackend
 from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
-from model.domain.events import ProjectUpdated, UsageRecorded
-from model.domain.resources import Project, Question, Usage, Worktree
+from model.domain.events.projects import ProjectUpdated
+from model.domain.events.sessions import UsageRecorded
+from model.domain.projects import Project
+from model.domain.requests import Question
+from model.domain.usage import Usage
+from model.domain.worktrees import Worktree
 from model.preferences.prompts import PROMPTS
 from model.runtime.workspace import Workspace
 from model.writing import writer as writing

@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from model.backends import base
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.conftest import Eventually

@@ -7,7 +7,8 @@ import aiohttp
 import pytest
 
 from model.backends import base
-from model.domain.resources import Question, QuestionOption, Session
+from model.domain.requests import Question, QuestionOption
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from tests.fakes import FakeAgent
 from tests.server.lite.browser import Browser

@@ -3,8 +3,9 @@
 import pytest
 
 from model.domain.conflicts import ConflictedFile, ConflictHunk, HunkSide, WorktreeConflict
-from model.domain.events import WorktreeCreated, WorktreeUpdated
-from model.domain.resources import Session, Worktree
+from model.domain.events.worktrees import WorktreeCreated, WorktreeUpdated
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from server.lite.layout import LIMIT
 from tests.conftest import Eventually

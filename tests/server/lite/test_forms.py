@@ -7,8 +7,9 @@ import pytest
 
 from model.backends import base
 from model.commands.sessions import archive_session, create_session, delete_session
-from model.domain.events import WorktreeUpdated
-from model.domain.resources import Session, Worktree
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, plan, silence

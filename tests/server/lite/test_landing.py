@@ -15,7 +15,7 @@ from model.domain.landing import (
     Train,
     TrainCar,
 )
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.lite.layout import LIMIT
 from tests.server.lite.browser import Browser

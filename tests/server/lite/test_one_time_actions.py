@@ -10,7 +10,7 @@ from model.access import actions
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.guesses import MAX_WRONG
 from tests.conftest import Eventually

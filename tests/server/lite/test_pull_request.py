@@ -13,7 +13,7 @@ from model.domain.hosting import (
     ReviewThread,
     ReviewThreadComment,
 )
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from server.lite.layout import LIMIT
 from tests.server.lite.browser import Browser
 

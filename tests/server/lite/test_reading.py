@@ -14,8 +14,13 @@ from model.backends import base
 from model.chat.tool_outputs import MAX_SHOWN
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
-from model.domain.events import MessagesRewound, ProjectUpdated, WorktreeUpdated
-from model.domain.resources import Label, Question, QuestionOption, Session, Usage, Worktree
+from model.domain.events.messages import MessagesRewound
+from model.domain.events.projects import ProjectUpdated
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.requests import Question, QuestionOption
+from model.domain.sessions import Session
+from model.domain.usage import Usage
+from model.domain.worktrees import Label, Worktree
 from model.runtime.workspace import Workspace
 from server.app import Server
 from server.static import WEB

@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from model.commands.server import regenerate_http_token
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.server.conftest import TOKEN, StartServer, base_url, bearer, raw_request

@@ -5,7 +5,7 @@ from pathlib import Path
 from subprocess import run
 
 from model.backends import base
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend

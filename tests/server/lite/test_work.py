@@ -8,7 +8,7 @@ from model.api.hosting import StartedWork
 from model.base.errors import SpinneyError
 from model.commands.registry import IMPLEMENTATIONS
 from model.domain.hosting import OpenIssue, OpenWork, OpenWorkItem, OpenWorkProblem
-from model.domain.resources import Session
+from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.lite.layout import LIMIT
 from tests.server.lite.browser import Browser

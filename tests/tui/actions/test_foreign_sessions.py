@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from model.base.errors import SpinneyError
-from model.domain.events import SessionCreated
+from model.domain.events.sessions import SessionCreated
 from model.domain.foreign_sessions import ForeignSession, ForeignSessions, ResumeCommand
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.fake_client import FakeClient

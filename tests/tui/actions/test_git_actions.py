@@ -10,8 +10,9 @@ from model.api.git import CommitResult, ExchangeResult
 from model.api.pull_requests import OpenedPullRequest
 from model.api.reviews import ConflictTask
 from model.base.errors import SpinneyError
-from model.domain import events as e
-from model.domain.resources import Remote
+from model.domain.branches import Remote
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.secret_findings import SecretFinding, SecretReport
 from tests.tui.a_hosting_service import a_pull_request
 from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
@@ -107,7 +108,7 @@ async def test_only_staged_changes_are_committed_unless_all_is_chosen(start: Sta
 
 async def test_the_output_of_a_hook_is_shown_once_and_the_message_is_kept(start: Start) -> None:
     client = client_with_changes()
-    failure = e.TaskCompleted(task="commit", ok=False, detail="lint: 3 errors", worktree_id="w1")
+    failure = TaskCompleted(task="commit", ok=False, detail="lint: 3 errors", worktree_id="w1")
 
     def refuse(given: dict[str, Any]) -> None:
         client.feed(failure)
@@ -287,7 +288,7 @@ async def test_a_pull_request_is_opened_and_then_shown(start: Start) -> None:
     url = "https://github.com/ada/loom/pull/7"
 
     def open_it(given: dict[str, Any]) -> OpenedPullRequest:
-        client.feed(e.WorktreeUpdated(worktree=a_worktree(pr_number=7, pr_url=url)))
+        client.feed(WorktreeUpdated(worktree=a_worktree(pr_number=7, pr_url=url)))
         return OpenedPullRequest(pr_number=7, pr_url=url)
 
     client.answers["get_git_remotes"] = lambda given: [ORIGIN]

@@ -3,7 +3,8 @@
 from textual import events
 from textual.widgets import Input
 
-from model.domain import events as e
+from model.domain.events.sessions import SessionCreated
+from model.domain.events.worktrees import WorktreeCreated, WorktreeCreateFailed, WorktreeCreating
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient
@@ -19,12 +20,12 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Sta
 
     def create(given: dict[str, str]) -> object:
         worktree = a_worktree(id="new", name="swift-fox", status="creating")
-        client.feed(e.WorktreeCreating(worktree=worktree))
+        client.feed(WorktreeCreating(worktree=worktree))
         return worktree
 
     def create_session(given: dict[str, str]) -> object:
         session = a_session(id="s9", worktree_id=given["worktree_id"])
-        client.feed(e.SessionCreated(session=session))
+        client.feed(SessionCreated(session=session))
         return session
 
     client.answers |= {"create_worktree": create, "create_session": create_session}
@@ -44,7 +45,7 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Sta
             }
         ]
         assert not client.called("create_session")
-        client.feed(e.WorktreeCreated(worktree=a_worktree(id="new", name="swift-fox")))
+        client.feed(WorktreeCreated(worktree=a_worktree(id="new", name="swift-fox")))
         await until(pilot, lambda: client.called("send_chat_message"))
         assert client.called("send_chat_message") == [{"session_id": "s9", "message": "mend\nit"}]
         assert app.main.place == Place("session", "s9")
@@ -95,7 +96,7 @@ async def test_a_failed_worktree_keeps_its_message_for_the_next_attempt(start: S
 
     def create(given: dict[str, str]) -> object:
         worktree = a_worktree(id="new", status="creating")
-        client.feed(e.WorktreeCreating(worktree=worktree))
+        client.feed(WorktreeCreating(worktree=worktree))
         return worktree
 
     client.answers["create_worktree"] = create
@@ -104,7 +105,7 @@ async def test_a_failed_worktree_keeps_its_message_for_the_next_attempt(start: S
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         await pilot.press(*"mend", "enter")
         await until(pilot, lambda: app.main.place == Place("worktree", "new"))
-        client.feed(e.WorktreeCreateFailed(id="new", project_id="p1", error="disk full"))
+        client.feed(WorktreeCreateFailed(id="new", project_id="p1", error="disk full"))
         await until(pilot, lambda: app.main.place == Place("project", "p1"))
         assert "disk full" in notifications(app)
         await pilot.press("ctrl+n")

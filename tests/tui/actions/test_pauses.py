@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Pause
+from model.domain.sessions import Pause
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.fake_client import FakeClient
 from tests.tui.fake_desk import FakeDesk

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from textual.widgets import Input
 
-from model.domain import events as e
+from model.domain.events.projects import ProjectAdded
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -26,7 +26,7 @@ async def test_the_offered_repository_is_added_by_enter(start: Start, tmp_path: 
 
     def add(given: dict[str, str]) -> object:
         project = a_project(path=given["path"])
-        client.feed(e.ProjectAdded(project=project))
+        client.feed(ProjectAdded(project=project))
         return project
 
     client.answers["add_project"] = add

@@ -6,8 +6,8 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from model.domain.messages import ToolResultBlock, ToolUseBlock
 from model.domain.output import ToolOutput
-from model.domain.resources import ToolResultBlock, ToolUseBlock
 from tests.tui.builders import a_message
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client

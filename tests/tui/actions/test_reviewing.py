@@ -3,8 +3,8 @@
 from typing import Any
 
 from model.api.code_reviews import ReleaseNotes
+from model.domain.branches import Branch
 from model.domain.code_reviews import CodeReview
-from model.domain.resources import Branch
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.fake_client import FakeClient
 from tests.tui.fake_desk import FakeDesk

@@ -8,8 +8,11 @@ from textual.widgets import Static
 from model.agents.catalog import BUILT_IN
 from model.api.doctor import AgentKind, AgentModel
 from model.backends.model_lists import ModelList, OfferedModel, apply_model_lists
-from model.domain import events as e
-from model.domain.resources import AgentMemory
+from model.domain.events.base import Event
+from model.domain.events.program import ModelsUpdated
+from model.domain.events.sessions import SessionArchived, SessionDeleted, SessionUpdated
+from model.domain.events.worktrees import WorktreeDeleted
+from model.domain.sessions import AgentMemory
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, client_with_two_sessions
@@ -26,9 +29,9 @@ async def test_when_the_open_session_is_deleted_another_or_its_worktree_is_opene
     client = client_with_two_sessions()
     async with start(client) as (app, pilot):
         app.main.open_session("s2")
-        client.feed(e.SessionDeleted(session_id="s2"))
+        client.feed(SessionDeleted(session_id="s2"))
         await until(pilot, lambda: app.main.place == Place("session", "s1"))
-        client.feed(e.SessionDeleted(session_id="s1"))
+        client.feed(SessionDeleted(session_id="s1"))
         await until(pilot, lambda: app.main.place == Place("worktree", "w1"))
         assert "No sessions yet" in app.main.chat.welcome.step.sentence
 
@@ -40,16 +43,16 @@ async def test_focus_stays_in_the_tree_when_the_open_session_is_archived(
     async with start(client) as (app, pilot):
         app.main.open_session("s2")
         app.main.projects.focus()
-        client.feed(e.SessionArchived(session_id="s2", archived_at=1.0))
+        client.feed(SessionArchived(session_id="s2", archived_at=1.0))
         await until(pilot, lambda: app.main.chat.session_id == "s1")
         assert app.main.focused is app.main.projects
         # The worktree and its only session are one row.
         await until(pilot, lambda: app.main.projects.place == Place("worktree", "w1"))
-        client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
+        client.feed(SessionArchived(session_id="s1", archived_at=1.0))
         await until(pilot, lambda: app.main.place == Place("worktree", "w1"))
         assert app.main.focused is app.main.projects
         assert app.main.projects.place == Place("worktree", "w1")
-        client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        client.feed(WorktreeDeleted(worktree_id="w1", project_id="p1"))
         await until(pilot, lambda: app.main.projects.place == Place("project", "p1"))
         assert app.main.focused is app.main.projects
 
@@ -115,7 +118,7 @@ async def test_a_change_of_agent_explains_what_the_new_one_will_know(
     client = client_with_two_sessions()
     kept = {name: memory.model_dump() for name, memory in memories.items()}
     updates = {"backend": "backend_a", "message_count": 4, "memories": kept}
-    client.feed(e.SessionUpdated(session_id="s1", updates=updates))
+    client.feed(SessionUpdated(session_id="s1", updates=updates))
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
         await until(pilot, lambda: app.main.session is not None)
@@ -149,8 +152,8 @@ async def test_the_models_that_an_agent_reports_are_offered_with_the_default(
         app.main.open_session("s1")
         await until(pilot, lambda: "Opus" in app.main.chat.status.text)
         client.answers["list_agents"] = lambda given: [kind]
-        client.feed(e.SessionUpdated(session_id="s1", updates={"answering_model": "opus-9"}))
-        client.feed(e.ModelsUpdated(backend="backend_a"))
+        client.feed(SessionUpdated(session_id="s1", updates={"answering_model": "opus-9"}))
+        client.feed(ModelsUpdated(backend="backend_a"))
         await until(pilot, lambda: "Opus 9" in app.main.chat.status.text)
         app.main.action_do("choose_model")
         await until(pilot, lambda: isinstance(app.screen, Pick))
@@ -177,7 +180,7 @@ async def test_a_custom_agent_is_offered_and_shown_by_its_name(start: Start) -> 
     client = client_with_two_sessions()
     own = AgentKind(name="acp:loom", label="The Loom", program="loom", models=[])
     client.answers["list_agents"] = lambda given: [own]
-    client.feed(e.SessionUpdated(session_id="s1", updates={"backend": "acp:loom"}))
+    client.feed(SessionUpdated(session_id="s1", updates={"backend": "acp:loom"}))
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
         await until(pilot, lambda: "The Loom" in app.main.chat.status.text)
@@ -190,13 +193,13 @@ async def test_a_custom_agent_is_offered_and_shown_by_its_name(start: Start) -> 
 @pytest.mark.parametrize(
     ("gone", "words"),
     [
-        (e.SessionArchived(session_id="s1", archived_at=1.0), "f8 restores both"),
-        (e.SessionDeleted(session_id="s1"), "↑ restores"),
+        (SessionArchived(session_id="s1", archived_at=1.0), "f8 restores both"),
+        (SessionDeleted(session_id="s1"), "↑ restores"),
     ],
     ids=["archived", "deleted"],
 )
 async def test_the_draft_of_a_vanished_session_is_kept_and_not_shown_in_another_box(
-    start: Start, gone: e.Event, words: str
+    start: Start, gone: Event, words: str
 ) -> None:
     other = a_session(id="s2", name="Other work")
     client = FakeClient(a_state(a_project(), a_worktree(), a_session(), other))
@@ -209,7 +212,7 @@ async def test_the_draft_of_a_vanished_session_is_kept_and_not_shown_in_another_
         await until(pilot, lambda: any(words in note for note in notifications(app)))
         await until(pilot, lambda: app.main.chat.key == "s2")
         assert box.text == ""
-        if isinstance(gone, e.SessionArchived):
+        if isinstance(gone, SessionArchived):
             assert app.main.chat.drafts.get("s1").text == "half a"
         else:
             await pilot.press("up")

@@ -8,7 +8,7 @@ from model.api.changes import Changes
 from model.api.doctor import Installation
 from model.api.git import ExchangeResult
 from model.domain.findings import Finding
-from model.domain.resources import HostingRemote, HostingService
+from model.domain.hosting import HostingRemote, HostingService
 from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.fake_client import FakeClient
 from tests.tui.fake_desk import FakeDesk

@@ -9,16 +9,12 @@ from textual.widgets import Input
 from textual.widgets import OptionList as CommandList
 
 from model.base.errors import SpinneyError
-from model.domain import events as e
-from model.domain.resources import (
-    Message,
-    Question,
-    QuestionOption,
-    Request,
-    Session,
-    TextBlock,
-    ToolUseBlock,
-)
+from model.domain.events.messages import ContentDelta, MessageStarted
+from model.domain.events.program import PreferencesUpdated
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.messages import Message, TextBlock, ToolUseBlock
+from model.domain.requests import Question, QuestionOption, Request
+from model.domain.sessions import Session
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.every_screen import NOW, ScreenCase, a_busy_state, action, show_screen
@@ -97,7 +93,7 @@ async def test_events_that_arrive_while_it_closes_are_not_drawn(
         canvas = await open_canvas(app, pilot)
         await pilot.press("escape")
         await until(pilot, lambda: not canvas.query(CanvasView))
-        client.feed(e.SessionUpdated(session_id="idle", updates={"name": "Another one"}))
+        client.feed(SessionUpdated(session_id="idle", updates={"name": "Another one"}))
         await until(pilot, lambda: app.main.state.sessions["idle"].name == "Another one")
         await open_canvas(app, pilot)
 
@@ -115,10 +111,8 @@ async def test_a_cell_shows_the_last_lines_of_streamed_and_of_stored_messages(
             content=[TextBlock(text="looking at ")],
         )  # fmt: skip
         client.feed(
-            e.MessageStarted(message_id="m", session_id="runs", message=message),
-            e.ContentDelta(
-                message_id="m", session_id="runs", content="the parser", content_index=0
-            ),
+            MessageStarted(message_id="m", session_id="runs", message=message),
+            ContentDelta(message_id="m", session_id="runs", content="the parser", content_index=0),
         )
         await until(pilot, lambda: "looking at the parser" in visible_text(canvas.view))
 
@@ -130,7 +124,7 @@ async def test_streaming_redraws_only_the_changed_cell_without_a_layout(start: S
     )
     async with start(client) as (app, pilot):
         canvas = await open_canvas(app, pilot)
-        client.feed(e.MessageStarted(message_id="m", session_id="runs", message=message))
+        client.feed(MessageStarted(message_id="m", session_id="runs", message=message))
         await pilot.pause()
         regions: list[Any] = []
         layouts: list[bool] = []
@@ -144,7 +138,7 @@ async def test_streaming_redraws_only_the_changed_cell_without_a_layout(start: S
         canvas.view.refresh = record_refresh  # type: ignore[method-assign]
         for word in ("one ", "two ", "three"):
             client.feed(
-                e.ContentDelta(message_id="m", session_id="runs", content=word, content_index=0)
+                ContentDelta(message_id="m", session_id="runs", content=word, content_index=0)
             )
         await until(pilot, lambda: "one two three" in visible_text(canvas.view))
         assert {(region.y, region.height) for region in regions} == {(4, 4)}
@@ -180,7 +174,7 @@ async def test_the_cursor_follows_its_session_when_the_order_changes(start: Star
         await pilot.press("end")
         assert canvas.view.session_id == "idle"
         client.feed(
-            e.SessionUpdated(
+            SessionUpdated(
                 session_id="idle", updates={"status": "waiting", "request": QUESTION.model_dump()}
             )
         )
@@ -229,7 +223,7 @@ async def test_archiving_an_active_session_asks_first(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("escape")
         assert client.called("archive_session") == []
-        client.feed(e.PreferencesUpdated(changes={"confirm_session_close": False}))
+        client.feed(PreferencesUpdated(changes={"confirm_session_close": False}))
         await until(pilot, lambda: not app.main.state.preferences.confirm_session_close)
         await pilot.press("end", "delete")
         await until(pilot, lambda: client.called("archive_session") == [{"session_id": "idle"}])
@@ -247,7 +241,7 @@ async def test_a_permission_is_answered_from_the_canvas(start: Start) -> None:
             {"session_id": "asks", "request_id": "r1", "decision": "allow"}
         ]
         client.feed(
-            e.SessionUpdated(session_id="asks", updates={"status": "running", "request": None})
+            SessionUpdated(session_id="asks", updates={"status": "running", "request": None})
         )
         await until(pilot, lambda: isinstance(app.screen, Canvas))
 
@@ -285,7 +279,7 @@ async def test_a_question_is_answered_from_the_canvas_by_the_cursor_or_in_words(
                 pilot, lambda: client.called("answer_question")[-1:] != []
                 and client.called("answer_question")[-1]["session_id"] == session_id  # noqa: B023
             )  # fmt: skip
-            client.feed(e.SessionUpdated(session_id=session_id, updates={"status": "running"}))
+            client.feed(SessionUpdated(session_id=session_id, updates={"status": "running"}))
             await until(pilot, lambda: app.screen is canvas)
         answers = [given["answer"] for given in client.called("answer_question")]
         assert answers == [{"Which store?": "SQLite"}, {"Which store?": "!Redis"}]
@@ -300,7 +294,7 @@ async def test_list_or_grid_is_a_preference_and_f3_shows_one_project(start: Star
         await pilot.press("f2")
         await until(pilot, lambda: client.called("update_preferences"))
         assert client.called("update_preferences") == [{"changes": {"canvas_layout": "grid"}}]
-        client.feed(e.PreferencesUpdated(changes={"canvas_layout": "grid"}))
+        client.feed(PreferencesUpdated(changes={"canvas_layout": "grid"}))
         await until(pilot, lambda: "┏" in visible_text(canvas.view))
         await pilot.press("f3")
         await until(pilot, lambda: session_ids(canvas) == ["runs"])
@@ -375,7 +369,7 @@ async def test_the_canvas_says_that_it_loads_until_the_state_arrives(start: Star
 async def test_what_runs_says_what_it_does_and_for_how_long() -> None:
     client = a_busy_state()
     running = a_session(id="runs", name="Running one", status="running", message_count=1)
-    client.feed(e.SessionCreated(session=running))
+    client.feed(SessionCreated(session=running))
     answer = a_message(
         "", id="m1", session_id="runs", role="assistant", status="processing", timestamp=NOW - 83,
         content=[
@@ -383,7 +377,7 @@ async def test_what_runs_says_what_it_does_and_for_how_long() -> None:
             ToolUseBlock(id="t1", name="bash", input={"command": "make test"}),
         ],
     )  # fmt: skip
-    client.feed(e.MessageStarted(message_id="m1", session_id="runs", message=answer))
+    client.feed(MessageStarted(message_id="m1", session_id="runs", message=answer))
     shown = ScreenCase("canvas", action("canvas"), lambda: client)
     async with show_screen(shown, SPINNEY_MOTION="1") as (app, pilot):
         canvas = app.screen

@@ -6,7 +6,7 @@ from typing import Any
 from textual import events
 from textual.pilot import Pilot
 
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client

@@ -13,7 +13,7 @@ from textual.widgets import Input, OptionList
 from model.api.files import WorktreeFileList
 from model.api.sessions import AddedImage
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.events.sessions import SessionCreated
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -271,7 +271,7 @@ async def test_a_new_session_is_like_the_open_one(start: Start, keys: list[str])
 
     def create(_: dict[str, object]) -> object:
         session = a_session(id="new")
-        client.feed(e.SessionCreated(session=session))
+        client.feed(SessionCreated(session=session))
         return session
 
     client.answers["create_session"] = create

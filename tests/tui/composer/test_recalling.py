@@ -5,7 +5,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from model.domain import events as e
+from model.domain.events.messages import MessageQueued, MessageRemoved
 from tests.tui.builders import a_message
 from tests.tui.conftest import Start
 from tests.tui.fake_client import a_client
@@ -27,10 +27,10 @@ async def test_up_takes_back_the_queued_message_once_then_history_and_down_the_d
     start: Start,
 ) -> None:
     client = a_client(status="running")
-    queued = e.MessageQueued(session_id="s1", status="sent", message=a_message("queued"))
+    queued = MessageQueued(session_id="s1", status="sent", message=a_message("queued"))
 
     def remove(given: dict[str, Any]) -> None:
-        client.feed(e.MessageRemoved(message_id="queued", session_id="s1"))
+        client.feed(MessageRemoved(message_id="queued", session_id="s1"))
 
     client.answers["remove_queued_message"] = remove
     async with start(client) as (app, pilot):

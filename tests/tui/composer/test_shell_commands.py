@@ -6,7 +6,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Request
+from model.domain.requests import Request
 from model.domain.scripts import CommandRun
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from model.base.errors import SpinneyError
-from model.domain import events as e
-from model.domain.resources import AgentCommand
+from model.domain.agent_commands import AgentCommand
+from model.domain.events.messages import MessageQueued, MessageRemoved
+from model.domain.events.sessions import SessionCreated
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -92,7 +93,7 @@ async def test_resume_finds_the_sessions_of_all_projects_and_restores_archived_o
     elsewhere = (a_project(id="p2", name="beta"), a_worktree(id="w2", project_id="p2", name="far"))
     client = FakeClient(a_state(a_project(), a_worktree(), a_session(), *elsewhere, away))
     client.answers["unarchive_session"] = lambda given: client.feed(
-        e.SessionCreated(session=away.model_copy(update={"archived_at": None}))
+        SessionCreated(session=away.model_copy(update={"archived_at": None}))
     )
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.session is not None)
@@ -151,11 +152,11 @@ async def test_a_queued_message_that_looks_like_a_command_is_no_command_when_tak
     client = a_client(status="running")
 
     def remove(given: dict[str, Any]) -> None:
-        client.feed(e.MessageRemoved(message_id=given["message_id"], session_id="s1"))
+        client.feed(MessageRemoved(message_id=given["message_id"], session_id="s1"))
 
     client.answers["remove_queued_message"] = remove
     async with start(client) as (app, pilot):
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("/new")))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=a_message("/new")))
         await until(pilot, lambda: app.main.chat.queue.messages)
         await pilot.press("up")
         await until(pilot, lambda: app.main.chat.composer.text == "//new")

@@ -8,7 +8,8 @@ import pytest
 from model.api.changes import Changes, DiscardedFile, FileDiff
 from model.api.git import ExchangeResult
 from model.api.reviews import ConflictTask
-from model.domain import events as e
+from model.domain.events.program import TaskCompleted
+from model.domain.events.worktrees import GitStatusUpdated, WorktreeDeleted
 from tests.tui.builders import a_changed_file, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.diff_tree import (
@@ -149,7 +150,7 @@ async def test_it_follows_the_worktree_and_the_cursor_keeps_its_line(start: Star
             "+20,3", "+21,3"
         )
         tree.client.feed(
-            e.GitStatusUpdated(
+            GitStatusUpdated(
                 worktree_id="w1", ahead=0, behind=0, uncommitted_added=1, uncommitted_removed=1,
                 branch_diff_added=0, branch_diff_removed=0, unpushed=0, checked_at=1.0,
             )
@@ -268,7 +269,7 @@ async def test_removing_the_worktree_closes_the_screen(start: Start) -> None:
     tree = FakeWorktree()
     async with start(tree.client) as (app, pilot):
         await open_diff(app, pilot)
-        tree.client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        tree.client.feed(WorktreeDeleted(worktree_id="w1", project_id="p1"))
         await until(pilot, lambda: app.screen is app.main)
 
 
@@ -339,7 +340,7 @@ async def test_events_that_arrive_faster_than_git_answers_do_not_pile_up(start: 
             return tree._list(given)
 
         tree.client.answers["list_changed_files"] = slow
-        done = e.TaskCompleted(task="setup", ok=True, detail="", worktree_id="w1")
+        done = TaskCompleted(task="setup", ok=True, detail="", worktree_id="w1")
         for _ in range(3):
             tree.client.feed(done)
             await until(pilot, lambda: screen._is_stale or screen._reading.locked())

@@ -12,7 +12,7 @@ from textual.widgets import OptionList
 
 from model.api.changes import FileDiff
 from model.base.errors import SpinneyError
-from model.domain.resources import SentMessage
+from model.domain.messages import SentMessage
 from tests.tui.builders import a_session
 from tests.tui.conftest import Start
 from tests.tui.diff_tree import PARSER, FakeWorktree, lines, open_diff, top_text

@@ -6,7 +6,7 @@ from textual.pilot import Pilot
 
 from model.api.git import CommitResult, ExchangeResult
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.events.worktrees import GitStatusUpdated, WorktreeDeleted
 from tests.tui.builders import a_changed_file, a_commit, make_changes
 from tests.tui.conftest import Start
 from tests.tui.diff_tree import PARSER, FakeWorktree, lines, open_diff
@@ -92,7 +92,7 @@ async def test_older_commits_follow_at_the_end_and_stay_after_a_change(start: St
         here = screen.commit
         history.commits.insert(0, a_commit("ddddddd4", "Newest"))
         history.client.feed(
-            e.GitStatusUpdated(
+            GitStatusUpdated(
                 worktree_id="w1", ahead=1, behind=0, uncommitted_added=1, uncommitted_removed=1,
                 branch_diff_added=0, branch_diff_removed=0, unpushed=1, checked_at=1.0,
             )
@@ -269,7 +269,7 @@ async def test_removing_the_worktree_closes_the_log_and_the_commit(start: Start)
         await open_log(app, pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, CommitDiff))
-        history.client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        history.client.feed(WorktreeDeleted(worktree_id="w1", project_id="p1"))
         await until(pilot, lambda: app.screen is app.main)
         assert notifications(app) == ["The worktree was removed."]
 

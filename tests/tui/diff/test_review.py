@@ -8,11 +8,12 @@ from textual.widgets import Input
 from model.api.changes import FileDiff
 from model.api.code_reviews import Comparison, ReviewState
 from model.base.errors import SpinneyError
+from model.domain.branches import Branch
 from model.domain.changes import Side
 from model.domain.code_reviews import CodeReview, Finding, HunkVerdict, Verdict
-from model.domain.events import ReviewUpdated
+from model.domain.events.landing import ReviewUpdated
 from model.domain.landing import ReviewProgress
-from model.domain.resources import Branch, SessionMessage
+from model.domain.messages import SessionMessage
 from tests.tui.builders import a_changed_file
 from tests.tui.conftest import Start
 from tests.tui.diff_tree import PARSER, FakeWorktree, go_to_files, lines, open_diff, top_text

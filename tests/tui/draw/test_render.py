@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from model.domain.resources import ToolUseBlock
+from model.domain.messages import ToolUseBlock
 from model.richtext.blocks import CodeBlock
 from model.richtext.diff_rows import DiffRow, count_changed_lines, diff_rows, find_changed_words
 from model.richtext.markdown import parse_markdown

@@ -7,7 +7,8 @@ from textual.pilot import Pilot
 
 from model.api.hosting import StartedWork
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
 from model.domain.hosting import OpenWork
 from tests.tui.a_hosting_service import an_issue, open_work
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
@@ -52,7 +53,7 @@ class FakeService(FakeClient):
         number = given["item_id"]
         worktree = a_worktree(id=f"w-{number}", name=f"issue-{number}")
         session = a_session(id=f"s-{number}", worktree_id=worktree.id, name="Investigate")
-        self.feed(e.WorktreeCreated(worktree=worktree), e.SessionCreated(session=session))
+        self.feed(WorktreeCreated(worktree=worktree), SessionCreated(session=session))
         return StartedWork(worktree=worktree, session=session if given["investigate"] else None)
 
 
@@ -93,7 +94,7 @@ async def test_enter_goes_to_the_session_that_works_on_it(start: Start) -> None:
     running = a_session(id="s1", status="running")
     async with start(service) as (app, pilot):
         await open_screen(app, pilot)
-        service.feed(e.SessionUpdated(session_id="s1", updates={"status": running.status}))
+        service.feed(SessionUpdated(session_id="s1", updates={"status": running.status}))
         await pilot.press("home", "enter")
         await until(pilot, lambda: app.screen is app.main)
         assert app.main.session is not None

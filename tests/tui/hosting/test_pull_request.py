@@ -8,9 +8,10 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.events.landing import PullRequestUpdated
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.hosting import PullRequestDetails
-from model.domain.resources import SessionMessage
+from model.domain.messages import SessionMessage
 from tests.tui.a_hosting_service import (
     URL,
     a_check,
@@ -62,7 +63,7 @@ class FakeService(FakeClient):
     def change(self, **fields: Any) -> None:
         """Change the pull request at the service."""
         self.details = self.details.model_copy(update=fields)
-        self.feed(e.PullRequestUpdated(worktree_id="w1"))
+        self.feed(PullRequestUpdated(worktree_id="w1"))
 
 
 async def open_screen(app: SpinneyApp, pilot: "Pilot[None]") -> PullRequestScreen:
@@ -406,7 +407,7 @@ async def test_the_screen_closes_when_the_pull_request_is_unlinked(start: Start)
         await open_screen(app, pilot)
         await pilot.press("x")  # no thread is under the cursor
         assert not isinstance(app.screen, Confirm)
-        service.feed(e.WorktreeUpdated(worktree=a_worktree()))
+        service.feed(WorktreeUpdated(worktree=a_worktree()))
         await until(pilot, lambda: app.screen is app.main)
         assert any("no pull request any more" in each for each in notifications(app))
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from textual.pilot import Pilot
 
-from model.domain import events as e
+from model.domain.events.landing import LandingUpdated, TrainUpdated
 from model.domain.landing import LandingPreview, Swept
 from tests.tui.conftest import Start
 from tests.tui.landing_desk import (
@@ -62,7 +62,7 @@ async def test_the_desk_follows_its_events_and_the_cursor_stays_on_its_worktree(
             a_row(3, "land", "It can land in main.", name="quick\x1b[2Jvole"),
             *fake.rows[:2],
         ]
-        fake.client.feed(e.LandingUpdated(project_id="p1"))
+        fake.client.feed(LandingUpdated(project_id="p1"))
         await until(pilot, lambda: len(screen.rows.items) == 3)
         assert screen.row is not None
         assert (screen.row.worktree_id, screen.rows.here) == ("w3", 0)
@@ -70,17 +70,17 @@ async def test_the_desk_follows_its_events_and_the_cursor_stays_on_its_worktree(
         assert "\x1b" not in screen_text(app)
         landed, *others = fake.rows
         fake.rows = others
-        fake.client.feed(e.LandingUpdated(project_id="p1"))
+        fake.client.feed(LandingUpdated(project_id="p1"))
         await until(pilot, lambda: len(screen.rows.items) == 2)
         fake.rows = [*others, landed]  # recognized as merged
-        fake.client.feed(e.LandingUpdated(project_id="p1"))
+        fake.client.feed(LandingUpdated(project_id="p1"))
         await until(pilot, lambda: len(screen.rows.items) == 3)
         assert screen.rows.here == 2
         running = a_train(a_car(1, "checking"), a_car(2, "waiting"), status="running")
-        fake.client.feed(e.TrainUpdated(project_id="p1", train=running))
+        fake.client.feed(TrainUpdated(project_id="p1", train=running))
         await until(pilot, lambda: "'brave-otter' is being checked (1 of 2)" in screen_text(app))
         fake.client.refuse("get_landing_desk", "The repository is gone.")
-        fake.client.feed(e.LandingUpdated(project_id="p1"))
+        fake.client.feed(LandingUpdated(project_id="p1"))
         await until(pilot, lambda: "The repository is gone." in screen_text(app))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
@@ -226,7 +226,7 @@ async def test_the_marked_worktrees_become_a_train_that_lands_what_is_ready(star
         assert isinstance(app.screen, TrainProgress), "nothing is ready yet"
         conflict = a_car(2, "conflict", conflicts=["parser.py"])
         stopped = a_train(a_car(1, "ready"), conflict)
-        fake.client.feed(e.TrainUpdated(project_id="p1", train=stopped))
+        fake.client.feed(TrainUpdated(project_id="p1", train=stopped))
         await until(pilot, lambda: "stopped by 'calm-heron'; 1 can land." in screen_text(app))
         await until(pilot, lambda: "parser.py" in screen_text(app))  # of the one that stopped it
         await pilot.press("l")
@@ -267,7 +267,7 @@ async def test_the_newest_landing_is_taken_back_after_a_question(start: Start) -
             pilot, lambda: "no landing that can be taken back" in "".join(notifications(app))
         )
         fake.can_undo = "l1"
-        fake.client.feed(e.LandingUpdated(project_id="p1"))
+        fake.client.feed(LandingUpdated(project_id="p1"))
         await until(pilot, lambda: screen.known is not None and screen.known.can_undo == "l1")
         await pilot.press("u")
         await wait_for_dialog(app, pilot, GoAhead)

@@ -8,7 +8,8 @@ import pytest
 from textual.widgets import Static
 
 from model.api.doctor import BackendReport, Installation
-from model.domain import events as e
+from model.domain.events.program import PreferencesUpdated
+from model.domain.events.projects import ProjectAdded
 from model.domain.findings import Finding
 from model.preferences.schema import Preferences
 from tests.tui.builders import a_project, a_state
@@ -54,7 +55,7 @@ def client_with_agents(*agents: BackendReport, new: bool = False) -> FakeClient:
         ),
         "list_backends": lambda given: list(agents),
         "update_preferences": lambda given: client.feed(
-            e.PreferencesUpdated(changes=given["changes"])
+            PreferencesUpdated(changes=given["changes"])
         ),
     }
     return client
@@ -108,7 +109,7 @@ async def test_enter_adds_the_current_repository_and_the_screen_is_shown_once(
     project = a_project(path=str(tmp_path))
 
     def add(given: dict[str, Any]) -> Any:
-        client.feed(e.ProjectAdded(project=project))
+        client.feed(ProjectAdded(project=project))
         return project
 
     client.answers["add_project"] = add

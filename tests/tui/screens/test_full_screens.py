@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.domain import events as e
+from model.domain.events.program import PreferencesUpdated
 from model.domain.landing import LandingDesk
 from tests.tui.a_hosting_service import open_work
 from tests.tui.every_screen import SCREENS, ScreenCase, show_screen
@@ -28,8 +28,8 @@ every_screen = pytest.mark.parametrize(
 )
 
 
-def preferences_updated(**changes: object) -> e.PreferencesUpdated:
-    return e.PreferencesUpdated(changes=changes)
+def preferences_updated(**changes: object) -> PreferencesUpdated:
+    return PreferencesUpdated(changes=changes)
 
 
 @pytest.mark.few(3)

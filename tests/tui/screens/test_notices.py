@@ -4,7 +4,7 @@ from typing import Any
 
 from textual.widgets import OptionList
 
-from model.domain import events as e
+from model.domain.events.notices import NoticeRaised, NoticeWithdrawn
 from model.domain.notices import CHANNELS, ChannelStatus, ChannelTest, Notice
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -16,10 +16,10 @@ from tui.screens.notices import NoticesScreen
 from tui.shell.app import SpinneyApp
 
 
-def a_notice(notice_id: str, **fields: Any) -> e.NoticeRaised:
+def a_notice(notice_id: str, **fields: Any) -> NoticeRaised:
     reason = notice_id.partition(".")[0]
     given = {"id": notice_id, "reason": reason, "title": f"About {notice_id}", "created_at": 1}
-    return e.NoticeRaised(notice=Notice.model_validate({**given, **fields}))
+    return NoticeRaised(notice=Notice.model_validate({**given, **fields}))
 
 
 def shown(app: SpinneyApp) -> str:
@@ -45,7 +45,7 @@ async def test_what_waits_comes_first_and_enter_opens_it(start: Start) -> None:
         listed = app.screen.query_one(OptionList)
         assert [option.id for option in listed.options] == ["plan.s2", "finished.s1", "disk"]
         assert "The disk ␛[31m[red]is full" in shown(app)
-        client.feed(e.NoticeWithdrawn(notice_id="plan.s2", session_id="s2"))
+        client.feed(NoticeWithdrawn(notice_id="plan.s2", session_id="s2"))
         await until(pilot, lambda: listed.option_count == 2)
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is app.main)
@@ -62,7 +62,7 @@ async def test_a_notice_is_dismissed_and_an_empty_inbox_says_so(start: Start) ->
         await until(pilot, lambda: notifications(app) == ["The session waits for an answer."])
         assert client.called("dismiss_notice") == [{"notice_id": "plan.s2"}]
         for notice_id in ("plan.s2", "finished.s1", "disk"):
-            client.feed(e.NoticeWithdrawn(notice_id=notice_id, session_id=None))
+            client.feed(NoticeWithdrawn(notice_id=notice_id, session_id=None))
         await until(pilot, lambda: "Nothing waits for you." in shown(app))
         await pilot.press("enter", "delete", "escape")
         await until(pilot, lambda: app.screen is app.main)

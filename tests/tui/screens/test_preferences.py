@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList, Static
 from model.agents.catalog import BUILT_IN, DEMO
 from model.api.doctor import AgentKind
 from model.api.preferences import MagicPrompt, PromptVariable
-from model.domain import events as e
+from model.domain.events.program import PreferencesUpdated
 from model.preferences.apply import apply_changes
 from model.preferences.fields import shown_fields
 from model.preferences.schema import Preferences
@@ -41,7 +41,7 @@ def client_applying_preferences() -> FakeClient:
     def update(given: dict[str, Any]) -> Preferences:
         wanted = apply_changes(client.state.preferences, given["changes"])
         applied = {key: wanted.model_dump(mode="json")[key] for key in given["changes"]}
-        client.feed(e.PreferencesUpdated(changes=applied))
+        client.feed(PreferencesUpdated(changes=applied))
         return wanted
 
     client.answers["update_preferences"] = update
@@ -172,7 +172,7 @@ async def test_arrows_step_through_values_and_quick_presses_add_up(start: Start)
 
 async def test_a_secret_is_neither_shown_nor_loaded_into_the_editor(start: Start) -> None:
     client = client_applying_preferences()
-    client.feed(e.PreferencesUpdated(changes={"http_server_token": "lin_api_secret"}))
+    client.feed(PreferencesUpdated(changes={"http_server_token": "lin_api_secret"}))
     async with start(client) as (app, pilot):
         await open_preferences(app, pilot, "http_server_token")
         await pilot.press("enter")
@@ -241,7 +241,7 @@ async def test_the_demo_agent_is_never_offered_as_a_setting(start: Start) -> Non
 
 async def test_delete_restores_the_default(start: Start) -> None:
     client = client_applying_preferences()
-    client.feed(e.PreferencesUpdated(changes={"zoom_level": 120}))
+    client.feed(PreferencesUpdated(changes={"zoom_level": 120}))
     async with start(client) as (app, pilot):
         await open_preferences(app, pilot, "zoom_level")
         await pilot.press("delete")
@@ -250,7 +250,7 @@ async def test_delete_restores_the_default(start: Start) -> None:
 
 async def test_resetting_a_list_requires_confirmation(start: Start) -> None:
     client = client_applying_preferences()
-    client.feed(e.PreferencesUpdated(changes={"known_mcp_servers": ["files"]}))
+    client.feed(PreferencesUpdated(changes={"known_mcp_servers": ["files"]}))
     async with start(client) as (app, pilot):
         await open_preferences(app, pilot, "known_mcp_servers")
         await pilot.press("delete")
@@ -263,7 +263,7 @@ async def test_changes_by_another_client_are_shown(start: Start) -> None:
     client = client_applying_preferences()
     async with start(client) as (app, pilot):
         await open_preferences(app, pilot, "zoom_level")
-        client.feed(e.PreferencesUpdated(changes={"zoom_level": 150}))
+        client.feed(PreferencesUpdated(changes={"zoom_level": 150}))
         rows = app.screen.query_one(OptionList)
         await until(pilot, lambda: "150" in str(rows.get_option("zoom_level").prompt))
         await until(pilot, lambda: "Changed." in static_text(app, "#details"))
@@ -415,7 +415,7 @@ async def test_a_key_that_cannot_be_assigned_is_refused_with_the_reason(start: S
 
 async def test_a_second_key_is_added_and_delete_restores_the_default_key(start: Start) -> None:
     client = client_applying_preferences()
-    client.feed(e.PreferencesUpdated(changes={"keybindings": {"of_the_page": "mod+y"}}))
+    client.feed(PreferencesUpdated(changes={"keybindings": {"of_the_page": "mod+y"}}))
     async with start(client) as (app, pilot):
         await open_key_editor(app, pilot, "quit")
         await pilot.press("plus")
@@ -432,7 +432,7 @@ async def test_a_second_key_is_added_and_delete_restores_the_default_key(start: 
 
 async def test_resetting_all_keys_requires_confirmation(start: Start) -> None:
     client = client_applying_preferences()
-    client.feed(e.PreferencesUpdated(changes={"keybindings": {"quit": FREE, "help": "f11"}}))
+    client.feed(PreferencesUpdated(changes={"keybindings": {"quit": FREE, "help": "f11"}}))
     async with start(client) as (app, pilot):
         await open_key_editor(app, pilot, "")
         await pilot.press("ctrl+r")

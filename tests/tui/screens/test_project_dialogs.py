@@ -8,10 +8,14 @@ from textual.widgets import Input, SelectionList, TextArea
 from model.api.cloning import CloneProgress
 from model.api.directories import Directory
 from model.base.errors import SpinneyError
-from model.domain import events as e
-from model.domain.hosting import TrackerTeam
+from model.domain.events.program import PreferencesUpdated
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.hosting import HostingRemote, TrackerTeam
+from model.domain.projects import Project
 from model.domain.recovery import RecoveryPoint
-from model.domain.resources import HostingRemote, Project, Session
+from model.domain.sessions import Session
 from tests.tui.builders import a_folder, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -65,12 +69,12 @@ async def test_a_project_that_is_added_again_gets_its_sessions_back_if_wanted(st
     session = a_session(id="s2", worktree_id="w2")
 
     def add(given: dict[str, Any]) -> Project:
-        client.feed(e.ProjectAdded(project=again))
+        client.feed(ProjectAdded(project=again))
         return again
 
     def restore(given: dict[str, Any]) -> list[Session]:
-        client.feed(e.WorktreeCreated(worktree=worktree))
-        client.feed(e.SessionCreated(session=session))
+        client.feed(WorktreeCreated(worktree=worktree))
+        client.feed(SessionCreated(session=session))
         return [session]
 
     client.answers |= {"add_project": add, "restore_sessions": restore}
@@ -125,7 +129,7 @@ async def begin_clone(app: Any, pilot: Any) -> Cloning:
 
 def finish_clone(client: FakeClient, clone: Clone) -> None:
     project = a_project(id="p2", name="engine", path="/code/engine")
-    client.feed(e.ProjectAdded(project=project))
+    client.feed(ProjectAdded(project=project))
     clone.result.set_result(project)
 
 
@@ -218,7 +222,7 @@ async def test_a_new_folder_is_created_in_the_folder_under_the_cursor(start: Sta
 
     def make(given: dict[str, Any]) -> Project:
         folder = a_folder(id="f9", name=given["name"], parent_id=given["parent_id"])
-        client.feed(e.ProjectAdded(project=folder))
+        client.feed(ProjectAdded(project=folder))
         return folder
 
     client.answers["create_folder"] = make
@@ -258,7 +262,7 @@ async def test_rows_are_reordered_by_keys_however_quickly_pressed(start: Start) 
     def reorder(given: dict[str, Any]) -> None:
         client.feed(
             *(
-                e.SessionUpdated(session_id=key, updates={"order": at})
+                SessionUpdated(session_id=key, updates={"order": at})
                 for at, key in enumerate(given["session_ids"])
             )
         )
@@ -290,7 +294,7 @@ async def test_projects_are_reordered_among_their_siblings(start: Start) -> None
 async def test_a_project_can_have_its_own_provider_profile(start: Start) -> None:
     client = FakeClient(a_state(a_project()))
     profiles = [{"name": "gateway", "settings_json": "{}"}]
-    client.feed(e.PreferencesUpdated(changes={"custom_cli_profiles": profiles}))
+    client.feed(PreferencesUpdated(changes={"custom_cli_profiles": profiles}))
     client.answers["update_project_settings"] = lambda given: None
     async with start(client) as (app, pilot):
         await move_cursor(app, pilot, Place("project", "p1"))

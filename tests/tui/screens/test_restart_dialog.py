@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model.domain import events as e
+from model.domain.events.program import ProgramUpdated
 from model.domain.program import ProgramStatus, RestartAnswer
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
@@ -57,10 +57,10 @@ async def test_another_version_a_release_and_a_restart_are_each_reported_once(
         bar = app.main.query_one(TopBar)
         new = ProgramStatus(installed_version="9.9.9", release="9.9.8", update_command="make it")
         for _ in range(2):
-            client.feed(e.ProgramUpdated(program=new.model_copy()))
+            client.feed(ProgramUpdated(program=new.model_copy()))
             await until(pilot, lambda: "restart to update" in bar.text)
         waits = new.model_copy(update={"restart": "idle"})
-        client.feed(e.ProgramUpdated(program=waits))
+        client.feed(ProgramUpdated(program=waits))
         await until(pilot, lambda: "restarts when idle" in bar.text)
         assert notifications(app) == [
             "Spinney 9.9.9 is installed. To use it: ^p, Restart Spinney.",

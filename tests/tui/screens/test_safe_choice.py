@@ -10,7 +10,8 @@ from textual.widgets import OptionList
 
 from model.api.changes import Changes
 from model.api.worktrees import RemovalLosses
-from model.domain import events as e
+from model.domain.events.program import PreferencesUpdated
+from model.domain.events.sessions import SessionUpdated
 from tests.tui.builders import a_folder, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.every_screen import focused, session
@@ -101,7 +102,7 @@ def client_for_decisions(*, running: bool = False, **worktree: Any) -> FakeClien
     )
 
     def stop(given: dict[str, Any]) -> None:
-        client.feed(e.SessionUpdated(session_id=given["session_id"], updates={"status": "idle"}))
+        client.feed(SessionUpdated(session_id=given["session_id"], updates={"status": "idle"}))
 
     client.answers |= {
         "stop_generation": stop,
@@ -131,14 +132,14 @@ def client_with_losses() -> FakeClient:
 
 def archived_client() -> FakeClient:
     client = client_for_decisions()
-    client.feed(e.SessionUpdated(session_id="s2", updates={"archived_at": 5.0}))
+    client.feed(SessionUpdated(session_id="s2", updates={"archived_at": 5.0}))
     return client
 
 
 def client_with(**changes: Any) -> Callable[[], FakeClient]:
     def client() -> FakeClient:
         prepared = client_for_decisions()
-        prepared.feed(e.PreferencesUpdated(changes=changes))
+        prepared.feed(PreferencesUpdated(changes=changes))
         return prepared
 
     return client

@@ -7,7 +7,9 @@ from textual.widgets import TextArea
 
 from model.base.errors import SpinneyError
 from model.base.text import find_hidden, make_visible
-from model.domain import events as e
+from model.domain.events.program import TaskCompleted
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.scripts import Script, ScriptRun
 from tests.tui.builders import a_project, a_state, a_worktree
 from tests.tui.conftest import Start
@@ -149,7 +151,7 @@ async def test_a_missing_script_is_written_and_only_it_is_saved(start: Start) ->
 async def test_the_tree_shows_which_script_runs(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
-        client.feed(e.WorktreeUpdated(worktree=a_worktree(running_scripts=["run"])))
+        client.feed(WorktreeUpdated(worktree=a_worktree(running_scripts=["run"])))
         row = "· brave-otter ▶ run  Fix the parser"
         await until(pilot, lambda: row in app.main.projects.labels)
         app.main.action_do("stop_script")
@@ -167,8 +169,8 @@ async def test_an_error_is_shown_in_the_dialog(start: Start) -> None:
         await until(pilot, lambda: app.screen is app.main)
 
 
-def running_scripts_updated(*names: Any) -> e.WorktreeUpdated:
-    return e.WorktreeUpdated(worktree=a_worktree(running_scripts=list(names)))
+def running_scripts_updated(*names: Any) -> WorktreeUpdated:
+    return WorktreeUpdated(worktree=a_worktree(running_scripts=list(names)))
 
 
 @pytest.mark.parametrize("key", ["shift+f7", "f19"])
@@ -212,7 +214,7 @@ async def test_ctrl_x_in_the_tree_stops_what_runs_in_the_row(start: Start) -> No
         await pilot.press("ctrl+x")
         # The row is that of the session as well, which is stopped first.
         await until(pilot, lambda: client.called("stop_generation") == [{"session_id": "s1"}])
-        client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
+        client.feed(SessionUpdated(session_id="s1", updates={"status": "idle"}))
         await until(pilot, lambda: not app.main.state.interruptible_sessions())
         await pilot.press("ctrl+x")
         await until(pilot, lambda: len(client.called("stop_worktree_script")) == 2)
@@ -241,7 +243,7 @@ async def test_a_setup_is_stopped_from_the_empty_chat_of_its_worktree(start: Sta
         assert app.main.chat.composer.text == "go"
         # A setup that the user stopped is not reported as a failure.
         client.feed(
-            e.TaskCompleted(task="setup", ok=False, detail="It was stopped.", worktree_id="w1"),
+            TaskCompleted(task="setup", ok=False, detail="It was stopped.", worktree_id="w1"),
             running_scripts_updated(),
         )
         await until(pilot, lambda: "setup" not in app.main.chat.welcome.step.sentence)

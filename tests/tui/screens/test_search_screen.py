@@ -7,8 +7,8 @@ from typing import Any
 from textual.widgets import Input
 
 from model.api.search import SearchHit
-from model.domain import events as e
-from model.domain.resources import Session
+from model.domain.events.sessions import SessionUpdated
+from model.domain.sessions import Session
 from tests.tui.builders import a_message, a_session
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -132,7 +132,7 @@ async def test_an_archived_hit_is_restored_after_confirmation(start: Start) -> N
     client.answers["search_messages"] = lambda given: make_hits(archived, ["m3"])
 
     def restore(given: dict[str, Any]) -> None:
-        client.feed(e.SessionUpdated(session_id="s1", updates={"archived_at": None}))
+        client.feed(SessionUpdated(session_id="s1", updates={"archived_at": None}))
 
     client.answers["unarchive_session"] = restore
     async with start(client) as (app, pilot):

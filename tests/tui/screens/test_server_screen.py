@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 
 from model.api.server import ServerAddress
 from model.base.qr import half_blocks, qr_rows
-from model.domain import events as e
+from model.domain.events.program import PreferencesUpdated, TaskCompleted
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import dialog_text, notifications
@@ -63,12 +63,12 @@ class FakeServer:
 
     def run(self, running: bool) -> dict[str, Any]:
         self.running = running
-        self.client.feed(e.TaskCompleted(task="http_server", ok=True, detail=""))
+        self.client.feed(TaskCompleted(task="http_server", ok=True, detail=""))
         return self.status
 
     async def change(self, changes: dict[str, Any]) -> None:
         """Apply changed settings; a port in use is refused, as in the model."""
-        self.client.feed(e.PreferencesUpdated(changes=changes))
+        self.client.feed(PreferencesUpdated(changes=changes))
         await self.unblocked.wait()
         before = self.status
         port, problem = changes.get("http_server_port", self.port), ""
@@ -79,7 +79,7 @@ class FakeServer:
         self.local = changes.get("http_server_localhost_only", self.local)
         self.required = changes.get("http_server_token_required", self.required)
         if self.running and (problem or before != self.status):
-            self.client.feed(e.TaskCompleted(task="http_server", ok=not problem, detail=problem))
+            self.client.feed(TaskCompleted(task="http_server", ok=not problem, detail=problem))
 
 
 def server_state_text(app: SpinneyApp) -> str:
@@ -143,7 +143,7 @@ async def test_a_failed_port_change_is_reported(start: Start) -> None:
     client = a_client()
     FakeServer(client)
     async with start(client) as (app, pilot):
-        client.feed(e.TaskCompleted(task="http_server", ok=False, detail="Port 80 is in use."))
+        client.feed(TaskCompleted(task="http_server", ok=False, detail="Port 80 is in use."))
         await until(pilot, lambda: app._notifications)
         assert notifications(app) == ["Port 80 is in use."]
 
@@ -320,7 +320,7 @@ async def test_the_qr_code_fits_and_is_dark_on_light_in_both_themes(
 ) -> None:
     client = a_client()
     FakeServer(client, local=False)
-    client.feed(e.PreferencesUpdated(changes={"theme": theme}))
+    client.feed(PreferencesUpdated(changes={"theme": theme}))
     async with start(client, size=size) as (app, pilot):
         await until(pilot, lambda: app.theme == f"spinney-{theme}")
         await open_server_screen(app, pilot)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from model.api.turns import TurnSummary, UndoneFile, UndoPreview, UndoResult
-from model.domain import events as e
-from model.domain.resources import TextBlock
+from model.domain.events.sessions import TurnRecorded
+from model.domain.messages import TextBlock
 from model.domain.turns import Turn, TurnFile
 from tests.tui.builders import a_message, a_session
 from tests.tui.conftest import Start
@@ -136,6 +136,6 @@ async def test_the_card_shows_what_shell_commands_changed(start: Start) -> None:
             id="s1.000001", session_id="s1", worktree_id="w1", number=1, message_id="m1",
             started_at=1.0, ended_at=2.0, files=FILES,
         )  # fmt: skip
-        client.feed(e.TurnRecorded(turn=turn))
+        client.feed(TurnRecorded(turn=turn))
         await until(pilot, lambda: "1 file changed  +2" in "\n".join(screen_lines(app)))
         assert "new.txt" in "\n".join(screen_lines(app))

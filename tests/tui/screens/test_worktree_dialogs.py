@@ -8,10 +8,12 @@ from textual.widgets import Input, OptionList
 
 from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.branches import Branch
+from model.domain.events.sessions import SessionCreated, SessionDeleted, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated, WorktreeUnarchived
 from model.domain.recovery import RecoveryFile, RecoveryPoint
-from model.domain.resources import Branch, Label, Session, Worktree
-from model.domain.worktrees import IncludedFiles, OutsideWorktree
+from model.domain.sessions import Session
+from model.domain.worktrees import IncludedFiles, Label, OutsideWorktree, Worktree
 from tests.tui.a_hosting_service import an_issue, an_open_request, open_work
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start, Started
@@ -219,12 +221,12 @@ async def test_the_agent_and_the_mode_apply_to_the_first_session(start: Start) -
 
     def create(given: dict[str, Any]) -> Worktree:
         worktree = a_worktree(id="new", name="fox")
-        client.feed(e.WorktreeCreated(worktree=worktree))
+        client.feed(WorktreeCreated(worktree=worktree))
         return worktree
 
     def create_session(given: dict[str, Any]) -> Session:
         session = a_session(id="s9", worktree_id="new")
-        client.feed(e.SessionCreated(session=session))
+        client.feed(SessionCreated(session=session))
         return session
 
     client.answers |= {"create_worktree": create, "create_session": create_session}
@@ -398,7 +400,7 @@ async def test_deletion_names_running_sessions_and_stops_them_first(start: Start
     )
 
     def stop(given: dict[str, Any]) -> None:
-        client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
+        client.feed(SessionUpdated(session_id="s1", updates={"status": "idle"}))
 
     client.answers["stop_generation"] = stop
     async with start(client) as (app, pilot):
@@ -460,7 +462,7 @@ async def test_a_worktree_is_restored_from_the_archive(start: Start) -> None:
     client = client_with_archive()
 
     def restore(given: dict[str, Any]) -> None:
-        client.feed(e.WorktreeUnarchived(worktree=a_worktree(id="w2", name="old-otter")))
+        client.feed(WorktreeUnarchived(worktree=a_worktree(id="w2", name="old-otter")))
 
     client.answers["unarchive_worktree"] = restore
     async with start(client) as (app, pilot):
@@ -474,7 +476,7 @@ async def test_a_session_is_deleted_from_the_archive_which_stays_open(start: Sta
     client = client_with_archive()
 
     def delete(given: dict[str, Any]) -> None:
-        client.feed(e.SessionDeleted(session_id=given["session_id"]))
+        client.feed(SessionDeleted(session_id=given["session_id"]))
 
     client.answers["delete_session"] = delete
     async with start(client) as (app, pilot):
@@ -509,7 +511,7 @@ async def test_a_deleted_worktree_is_restored_from_the_archive(start: Start) -> 
     back = a_worktree(id="w9", name="gone-otter")
 
     def restore(given: dict[str, Any]) -> Worktree:
-        client.feed(e.WorktreeCreated(worktree=back))
+        client.feed(WorktreeCreated(worktree=back))
         return back
 
     client.answers["restore_worktree"] = restore
@@ -550,7 +552,7 @@ async def test_a_deleted_session_is_restored_from_the_archive(start: Start) -> N
     back = a_session(id="s9", name="Talk")
 
     def restore(given: dict[str, Any]) -> list[Session]:
-        client.feed(e.SessionCreated(session=back))
+        client.feed(SessionCreated(session=back))
         return [back]
 
     client.answers["restore_sessions"] = restore
@@ -604,7 +606,7 @@ def add_outside_worktrees(client: FakeClient) -> FakeClient:
 
     def adopt(given: dict[str, Any]) -> Worktree:
         taken = a_worktree(id="w9", name="mine", path=given["path"], branch="mine", adopted=True)
-        client.feed(e.WorktreeCreated(worktree=taken))
+        client.feed(WorktreeCreated(worktree=taken))
         return taken
 
     client.answers["adopt_worktree"] = adopt

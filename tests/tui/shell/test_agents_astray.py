@@ -18,8 +18,11 @@ from model.backends.registry import create_backends
 from model.base.paths import Directories
 from model.chat import stall_monitor
 from model.commands.sessions import create_session, send_chat_message, update_session
-from model.domain.events import ProjectAdded, WorktreeCreated
-from model.domain.resources import Message, PlanBlock, Question, QuestionOption, Session
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.messages import Message, PlanBlock
+from model.domain.requests import Question, QuestionOption
+from model.domain.sessions import Session
 from model.git import run
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually

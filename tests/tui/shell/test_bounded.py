@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from rich.segment import Segment
 
-from model.domain import events as e
-from model.domain.resources import Message, MessagePage, TextBlock, Usage
+from model.domain.events.messages import MessageCompleted, MessageStarted
+from model.domain.events.sessions import SessionDeleted
+from model.domain.messages import Message, MessagePage, TextBlock
+from model.domain.usage import Usage
 from model.richtext.blocks import Span as TextSpan
 from tests.tui.builders import (
     a_message,
@@ -125,8 +127,8 @@ async def test_only_the_last_large_messages_are_kept_while_the_end_is_shown(
             message = a_message(f"{number} {WORDS}", id=f"new-{number}", status="processing")
             client.messages["s1"].append(message)
             client.feed(
-                e.MessageStarted(message_id=message.id, session_id="s1", message=message),
-                e.MessageCompleted(
+                MessageStarted(message_id=message.id, session_id="s1", message=message),
+                MessageCompleted(
                     message_id=message.id, session_id="s1", stop_reason="end", usage=Usage()
                 ),
             )
@@ -153,10 +155,8 @@ async def test_large_hidden_conversations_are_not_kept(
         before = count_instances(History)
         message = a_message(WORDS * 1000, id="long", status="processing")
         client.feed(
-            e.MessageStarted(message_id="long", session_id="s1", message=message),
-            e.MessageCompleted(
-                message_id="long", session_id="s1", stop_reason="end", usage=Usage()
-            ),
+            MessageStarted(message_id="long", session_id="s1", message=message),
+            MessageCompleted(message_id="long", session_id="s1", stop_reason="end", usage=Usage()),
         )
         client.messages["s1"] = [message]
         await until(pilot, lambda: count_instances(History) < before)
@@ -177,7 +177,7 @@ async def test_few_of_many_opened_conversations_are_kept(start: Start) -> None:
             await open_session(app, pilot, key)
         assert count_instances(History) - before <= history_cache.MAX_HISTORIES
         for key in keys[-2:]:
-            client.feed(e.SessionDeleted(session_id=key))
+            client.feed(SessionDeleted(session_id=key))
         await until(pilot, lambda: keys[-1] not in app.main.state.sessions)
 
 

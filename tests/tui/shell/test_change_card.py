@@ -1,7 +1,8 @@
 """The card below an answer offers what can still be done with its changes."""
 
-from model.domain import events as e
-from model.domain.resources import ToolResultBlock, ToolUseBlock
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import GitStatusUpdated
+from model.domain.messages import ToolResultBlock, ToolUseBlock
 from tests.tui.builders import a_message
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -15,7 +16,7 @@ def report(client: FakeClient, uncommitted: int, unpushed: int, ahead: int = 0) 
     zeros = dict.fromkeys(("behind", "uncommitted_removed", "branch_diff_removed"), 0)
     counts = {"uncommitted_added": uncommitted, "branch_diff_added": 2, "unpushed": unpushed}
     counts["ahead"] = ahead
-    client.feed(e.GitStatusUpdated(worktree_id="w1", checked_at=1.0, **zeros, **counts))
+    client.feed(GitStatusUpdated(worktree_id="w1", checked_at=1.0, **zeros, **counts))
 
 
 def card(app: SpinneyApp) -> str:
@@ -44,9 +45,9 @@ async def test_the_card_offers_to_commit_then_to_push_then_neither(start: Start)
         report(client, uncommitted=0, unpushed=0)
         await until(pilot, lambda: "commit" not in card(app))
         # Git has not been read since another answer ended.
-        client.feed(e.SessionUpdated(session_id="s1", updates={"updated_at": 2.0}))
+        client.feed(SessionUpdated(session_id="s1", updates={"updated_at": 2.0}))
         await until(pilot, lambda: "f4 commit" in card(app))
         assert "/land" not in card(app)
-        client.feed(e.SessionUpdated(session_id="s1", updates={"updated_at": 0.5}))
+        client.feed(SessionUpdated(session_id="s1", updates={"updated_at": 0.5}))
         report(client, uncommitted=0, unpushed=1, ahead=1)
         await until(pilot, lambda: "/land" in card(app))

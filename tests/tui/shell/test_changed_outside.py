@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from model.commands.sessions import create_session, send_chat_message
-from model.domain.resources import Session, Worktree
+from model.domain.sessions import Session
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.model.git.old_git import install_old_git

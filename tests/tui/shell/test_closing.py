@@ -7,7 +7,7 @@ import pytest
 from textual import events
 
 from model.api.git import CommitResult
-from model.domain import events as e
+from model.domain.events.worktrees import WorktreeDeleted
 from tests.tui.builders import make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -74,5 +74,5 @@ async def test_the_diff_of_a_removed_worktree_closes_with_the_help_over_it(start
         await until(pilot, lambda: isinstance(app.screen, Diff))
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(app.screen, Report))
-        client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        client.feed(WorktreeDeleted(worktree_id="w1", project_id="p1"))
         await until(pilot, lambda: app.screen is app.main)

@@ -6,7 +6,9 @@ import pytest
 from textual import events as textual_events
 from textual.pilot import Pilot
 
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.notices import NoticesSent
+from model.domain.events.sessions import SessionUpdated, SessionWaiting
 from model.preferences.schema import Preferences
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.fake_client import FakeClient
@@ -102,24 +104,22 @@ async def open_first_session(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: app.main.chat.session_id == "s1")
 
 
-def waiting_events(session_id: str) -> tuple[e.Event, e.Event]:
+def waiting_events(session_id: str) -> tuple[Event, Event]:
     return (
-        e.SessionUpdated(
-            session_id=session_id, updates={"status": "waiting", "waiting_for": "plan"}
-        ),
-        e.SessionWaiting(session_id=session_id, waiting_for="plan", request=None),
+        SessionUpdated(session_id=session_id, updates={"status": "waiting", "waiting_for": "plan"}),
+        SessionWaiting(session_id=session_id, waiting_for="plan", request=None),
     )
 
 
-def sent(channel: str) -> e.Event:
-    return e.NoticesSent(
+def sent(channel: str) -> Event:
+    return NoticesSent(
         channel=channel, notice_ids=["finished.s1"], at=1, title="Fix the parser has finished"
     )
 
 
-def finished_event(session_id: str, how: str = "completed") -> e.Event:
+def finished_event(session_id: str, how: str = "completed") -> Event:
     updates = {"status": "idle", "last_run": {"status": how}}
-    return e.SessionUpdated(session_id=session_id, updates=updates)
+    return SessionUpdated(session_id=session_id, updates=updates)
 
 
 async def test_a_request_of_another_session_is_shown_on_screen_and_not_on_the_desktop(
@@ -193,7 +193,7 @@ async def test_a_finished_run_rings_by_its_own_preference_and_a_stopped_one_does
         await open_first_session(app, pilot)
         recorded = _TerminalRecorder(app, monkeypatch)
         client.feed(finished_event("s2", "cancelled"))
-        client.feed(e.SessionUpdated(session_id="s2", updates={"status": "running"}))
+        client.feed(SessionUpdated(session_id="s2", updates={"status": "running"}))
         client.feed(finished_event("s2"))
         await until(pilot, lambda: recorded.bells)
         assert recorded.bells == 1 and recorded.written == []
@@ -208,8 +208,8 @@ async def test_the_title_is_written_only_when_it_changes(
     async with app.run_test() as pilot:
         await open_first_session(app, pilot)
         recorded = _TerminalRecorder(app, monkeypatch)
-        client.feed(e.SessionUpdated(session_id="s1", updates={"name": "Another name"}))
+        client.feed(SessionUpdated(session_id="s1", updates={"name": "Another name"}))
         client.feed(finished_event("s1"))
-        client.feed(e.SessionUpdated(session_id="s1", updates={"name": "And another"}))
+        client.feed(SessionUpdated(session_id="s1", updates={"name": "And another"}))
         await until(pilot, lambda: app.main.state.sessions["s1"].name == "And another")
         assert recorded.written == ["\x1b]2;1 running · Spinney\x07"]

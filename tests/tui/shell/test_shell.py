@@ -10,7 +10,8 @@ import pytest
 from textual.widgets import Input
 
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.events.program import PreferencesUpdated, TaskCompleted
+from model.domain.events.sessions import SessionUpdated, SessionWaiting
 from model.preferences.schema import Preferences
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
@@ -111,7 +112,7 @@ async def test_problems_found_at_the_start_are_shown(start: Start) -> None:
 async def test_a_failed_task_is_reported(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
-        client.feed(e.TaskCompleted(task="push", ok=False, detail="[/x] rejected"))
+        client.feed(TaskCompleted(task="push", ok=False, detail="[/x] rejected"))
         await until(pilot, lambda: app._notifications)
         assert notifications(app) == ["Push failed: [/x] rejected"]
 
@@ -119,7 +120,7 @@ async def test_a_failed_task_is_reported(start: Start) -> None:
 async def test_a_failed_script_says_how_to_show_its_full_output(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
-        client.feed(e.TaskCompleted(task="setup", ok=False, detail="setup failed.\nline 2"))
+        client.feed(TaskCompleted(task="setup", ok=False, detail="setup failed.\nline 2"))
         await until(pilot, lambda: app._notifications)
         (note,) = app._notifications
         assert note.message == "setup failed. ⇧f7 shows the full output."
@@ -132,7 +133,7 @@ async def test_a_hidden_session_notifies_when_it_needs_the_user(start: Start) ->
     async with start(client) as (app, pilot):
         app.main.open_session("s1")
         for session_id in ("s1", "s2"):
-            client.feed(e.SessionWaiting(session_id=session_id, waiting_for="plan", request=None))
+            client.feed(SessionWaiting(session_id=session_id, waiting_for="plan", request=None))
         await until(pilot, lambda: app._notifications)
         assert notifications(app) == ["'[/]' needs you: plan (^space)"]
 
@@ -265,9 +266,9 @@ async def test_the_theme_follows_the_preference_at_once(start: Start) -> None:
     client = a_client()
     async with start(client) as (app, pilot):
         assert app.theme == "spinney-dark"
-        client.feed(e.PreferencesUpdated(changes={"theme": "light"}))
+        client.feed(PreferencesUpdated(changes={"theme": "light"}))
         await until(pilot, lambda: app.theme == "spinney-light")
-        client.feed(e.PreferencesUpdated(changes={"theme": "system"}))
+        client.feed(PreferencesUpdated(changes={"theme": "system"}))
         await until(pilot, lambda: app.theme == "spinney-dark")
 
 
@@ -372,5 +373,5 @@ async def test_the_clock_runs_only_while_a_session_runs(start: Start) -> None:
         clock = app.main.chat.status._clock
         assert clock is not None
         assert not clock._active.is_set()
-        client.feed(e.SessionUpdated(session_id="s1", updates={"status": "running"}))
+        client.feed(SessionUpdated(session_id="s1", updates={"status": "running"}))
         await until(pilot, lambda: clock._active.is_set())

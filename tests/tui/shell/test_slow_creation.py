@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.domain.resources import Project, Worktree
+from model.domain.projects import Project
+from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from tests.fakes import FakeBackend
 from tests.model.worktrees.conftest import (  # noqa: F401 - fixtures

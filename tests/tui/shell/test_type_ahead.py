@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from textual import events
 
-from model.domain.resources import Branch
+from model.domain.branches import Branch
 from tests.tui.conftest import Start
 from tests.tui.every_screen import a_busy_state, action, focused, in_diff, session
 from tests.tui.shell.test_repeated_keys import drain_events, post_keys

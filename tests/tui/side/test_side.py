@@ -3,8 +3,10 @@
 from typing import Any
 
 from model.api.changes import FileDiff
-from model.domain import events as e
-from model.domain.resources import Message, ToolResultBlock, ToolUseBlock
+from model.domain.events.messages import BlockChanged, ContentDelta, MessageStarted, ToolUsed
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreated
+from model.domain.messages import Message, ToolResultBlock, ToolUseBlock
 from tests.tui.builders import a_message, a_session, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -34,12 +36,12 @@ def edit(client: FakeClient, path: str) -> None:
     started = a_message("", id="m9", role="assistant", status="processing", session_id="s1")
     given = {"file_path": path, "old_content": "", "new_content": "x"}
     client.feed(
-        e.MessageStarted(message_id="m9", session_id="s1", message=started),
-        e.ToolUsed(
+        MessageStarted(message_id="m9", session_id="s1", message=started),
+        ToolUsed(
             message_id="m9", session_id="s1", content_index=0, tool_name="edit",
             tool_input=given, tool_use_id="t",
         ),
-        e.BlockChanged(
+        BlockChanged(
             session_id="s1", message_id="m9", content_index=1,
             block=ToolResultBlock(tool_use_id="t"),
         ),
@@ -75,7 +77,7 @@ async def test_a_click_follows_a_file_and_nothing_left_is_said(start: Start) -> 
 
 async def test_one_key_shows_changes_a_second_session_and_nothing(start: Start) -> None:
     client = client_with_changes("a.py")
-    client.feed(e.SessionCreated(session=a_session(id="s2", name="The other one")))
+    client.feed(SessionCreated(session=a_session(id="s2", name="The other one")))
     client.messages["s2"] = [a_message("What the other one was told", session_id="s2")]
     async with start(client, size=(200, 50)) as (app, pilot):
         app.main.open_session("s2")
@@ -93,7 +95,7 @@ async def test_one_key_shows_changes_a_second_session_and_nothing(start: Start) 
 
 async def test_a_second_session_is_live_and_changes_places_with_the_open_one(start: Start) -> None:
     client = client_with_changes()
-    client.feed(e.SessionCreated(session=a_session(id="s2", name="The other one")))
+    client.feed(SessionCreated(session=a_session(id="s2", name="The other one")))
     client.messages["s1"] = [a_message("Told to the first")]
     async with start(client, size=(200, 50)) as (app, pilot):
         app.main.open_session("s2")
@@ -101,10 +103,8 @@ async def test_a_second_session_is_live_and_changes_places_with_the_open_one(sta
         await pilot.press("shift+f2")
         answer = a_message("", id="m9", role="assistant", status="processing", session_id="s2")
         client.feed(
-            e.MessageStarted(message_id="m9", session_id="s2", message=answer),
-            e.ContentDelta(
-                message_id="m9", session_id="s2", content="It streams.", content_index=0
-            ),
+            MessageStarted(message_id="m9", session_id="s2", message=answer),
+            ContentDelta(message_id="m9", session_id="s2", content="It streams.", content_index=0),
         )
         await until(pilot, lambda: "It streams." in screen_text(app))
         await pilot.press("ctrl+6")
@@ -129,7 +129,7 @@ def todo_list(*steps: tuple[str, str]) -> dict[str, Any]:
 
 async def test_the_steps_of_the_open_session_are_ticked_off(start: Start) -> None:
     client = client_with_changes("a.py")
-    client.feed(e.SessionCreated(session=a_session(id="s2", name="Without steps")))
+    client.feed(SessionCreated(session=a_session(id="s2", name="Without steps")))
     before = todo_list(("Read the tail", "in_progress"), ("Test it", "pending"))
     client.messages["s1"] = [
         a_message(
@@ -143,7 +143,7 @@ async def test_the_steps_of_the_open_session_are_ticked_off(start: Start) -> Non
         assert "▸ Read the tail" in screen_text(app)
         after = todo_list(("Read the tail", "completed"), ("Test it", "in_progress"))
         client.feed(
-            e.ToolUsed(
+            ToolUsed(
                 message_id="m9", session_id="s1", content_index=0, tool_name="TodoWrite",
                 tool_input=after, tool_use_id="t2",
             ),
@@ -158,8 +158,8 @@ async def test_it_follows_to_another_worktree(start: Start) -> None:
     client = client_with_changes()
     client.answers["list_changed_files"] = lambda given: make_changes(f"{given['worktree_id']}.py")
     client.feed(
-        e.WorktreeCreated(worktree=a_worktree(id="w2", name="calm-heron")),
-        e.SessionCreated(session=a_session(id="s2", name="Elsewhere", worktree_id="w2")),
+        WorktreeCreated(worktree=a_worktree(id="w2", name="calm-heron")),
+        SessionCreated(session=a_session(id="s2", name="Elsewhere", worktree_id="w2")),
     )
     async with start(client, size=(200, 50)) as (app, pilot):
         app.main.open_session("s1")
@@ -192,7 +192,7 @@ async def test_steps_that_changed_while_it_showed_something_else_are_read_again(
 async def test_an_archived_session_is_not_shown_beside_the_open_one(start: Start) -> None:
     client = client_with_changes()
     other = a_session(id="s2", name="The other one")
-    client.feed(e.SessionCreated(session=other))
+    client.feed(SessionCreated(session=other))
     client.messages["s2"] = [a_message("Said beside", session_id="s2")]
     async with start(client, size=(200, 50)) as (app, pilot):
         app.main.open_session("s2")
@@ -201,6 +201,6 @@ async def test_an_archived_session_is_not_shown_beside_the_open_one(start: Start
         await until(pilot, lambda: "The other one  brave-otter" in screen_text(app))
         await until(pilot, lambda: "Said beside" in screen_text(app))
         archived = {"archived_at": 1.0}
-        client.feed(e.SessionUpdated(session_id="s2", updates=archived))
+        client.feed(SessionUpdated(session_id="s2", updates=archived))
         await until(pilot, lambda: "Open a second session" in screen_text(app))
         assert "Said beside" not in screen_text(app)

@@ -2,21 +2,24 @@
 
 import pytest
 
-from model.domain import events as e
-from model.domain.resources import (
-    Message,
-    MessagePage,
-    TextBlock,
-    ToolResultBlock,
-    ToolUseBlock,
-    Usage,
+from model.domain.events.messages import (
+    BlockChanged,
+    MessageCompleted,
+    MessageFailed,
+    MessageQueued,
+    MessageRemoved,
+    RunNoticed,
+    ToolRunning,
+    ToolUsed,
 )
+from model.domain.messages import Message, MessagePage, TextBlock, ToolResultBlock, ToolUseBlock
+from model.domain.usage import Usage
 from tests.tui.builders import a_message, an_unfinished_answer, content_delta, message_started
 from tui.store.history import History
 
 
-def queued(message: Message, status: str) -> e.MessageQueued:
-    return e.MessageQueued(session_id="s1", message=message, status=status)
+def queued(message: Message, status: str) -> MessageQueued:
+    return MessageQueued(session_id="s1", message=message, status=status)
 
 
 def ids(history: History) -> list[str]:
@@ -58,16 +61,14 @@ def test_a_streamed_answer_grows_by_its_events(history: History) -> None:
     assert history.apply(content_delta("3", "lo")) == 2
     assert history[2].text == "Hello"
     assert history.older_count == 8
-    done = e.MessageCompleted(
-        message_id="3", session_id="s1", stop_reason="end_turn", usage=Usage()
-    )
+    done = MessageCompleted(message_id="3", session_id="s1", stop_reason="end_turn", usage=Usage())
     assert history.apply(done) == 2
     assert history[2].status == "completed"
 
 
 def test_a_failed_answer_keeps_its_text_and_has_an_error(history: History) -> None:
     history.apply(message_started(an_unfinished_answer("3", TextBlock(text="half"))))
-    failed = e.MessageFailed(
+    failed = MessageFailed(
         message_id="3", session_id="s1", error="It broke.", error_type="backend_error"
     )
     assert history.apply(failed) == 2
@@ -86,7 +87,7 @@ def test_a_waiting_message_joins_the_conversation_when_its_run_starts(history: H
 
 def test_removing_a_waiting_message_changes_nothing(history: History) -> None:
     history.apply(queued(a_message("q1"), "sent"))
-    assert history.apply(e.MessageRemoved(session_id="s1", message_id="q1")) is None
+    assert history.apply(MessageRemoved(session_id="s1", message_id="q1")) is None
     assert ids(history) == ["1", "2"]
 
 
@@ -95,7 +96,7 @@ def test_events_of_other_sessions_and_of_unknown_messages_change_nothing(
 ) -> None:
     assert history.apply(content_delta("2", "x", session_id="other")) is None
     assert history.apply(content_delta("unknown", "x")) is None
-    notice = e.RunNoticed(session_id="s1", text="retrying")
+    notice = RunNoticed(session_id="s1", text="retrying")
     assert history.apply(notice) is None
 
 
@@ -114,16 +115,16 @@ def test_an_empty_page_means_that_nothing_is_older(history: History) -> None:
 def test_the_output_of_a_tool_is_tracked_until_its_result(history: History) -> None:
     history.apply(message_started(an_unfinished_answer("a")))
     place = {"session_id": "s1", "message_id": "a", "content_index": 0}
-    used = e.ToolUsed(**place, tool_name="bash", tool_input={}, tool_use_id="t")
+    used = ToolUsed(**place, tool_name="bash", tool_input={}, tool_use_id="t")
     assert history.apply(used) is not None
-    running = e.ToolRunning(**place, output="warp", seconds=3)
+    running = ToolRunning(**place, output="warp", seconds=3)
     index = history.apply(running)
     assert index is not None
     (block,) = history[index].content
     assert isinstance(block, ToolUseBlock)
     assert (block.output_so_far, block.running_for) == ("warp", 3)
     result = ToolResultBlock(tool_use_id="t", content="warp weft")
-    history.apply(e.BlockChanged(**{**place, "content_index": 1}, block=result))
+    history.apply(BlockChanged(**{**place, "content_index": 1}, block=result))
     assert history[index].content[0] == block.model_copy(
         update={"output_so_far": None, "running_for": None}
     )

@@ -2,7 +2,7 @@
 
 from textual.widgets import Input
 
-from model.domain.resources import Request
+from model.domain.requests import Request
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client

@@ -7,7 +7,7 @@ from rich.color import ColorSystem
 from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
-from model.domain import events as e
+from model.domain.events.sessions import SessionUpdated
 from tests.terminal.emulator import Emulator
 from tests.tui.builders import (
     a_message,
@@ -107,7 +107,7 @@ async def test_every_cell_is_right_after_each_random_step(
 
 def start_answer(client: FakeClient) -> None:
     """Start an answer."""
-    client.feed(e.SessionUpdated(session_id="s1", updates={"status": "running"}))
+    client.feed(SessionUpdated(session_id="s1", updates={"status": "running"}))
     client.feed(message_started(an_unfinished_answer("new")))
 
 

@@ -8,16 +8,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from model.domain.resources import (
+from model.domain.messages import (
     Block,
     ImageBlock,
     Message,
     MessageError,
     PlanBlock,
-    Question,
     QuestionBlock,
-    QuestionOption,
-    Request,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
@@ -25,6 +22,7 @@ from model.domain.resources import (
     UnknownBlock,
     UnreadableBlock,
 )
+from model.domain.requests import Question, QuestionOption, Request
 from tests.tui.transcript_app import DARK, agent, running, user
 from tui.draw.colors import get_palette
 from tui.transcript.layout import lay_out

@@ -11,7 +11,9 @@ from textual.content import Content
 from model.agents.catalog import BUILT_IN
 from model.api.doctor import Installation
 from model.base.errors import SpinneyError
-from model.domain import events as e
+from model.domain.events.messages import ContentDelta
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionCreated, SessionUpdated
 from model.domain.findings import Finding
 from model.preferences.fields import preference_fields
 from model.preferences.schema import Preferences
@@ -228,7 +230,7 @@ async def changes_of(client: FakeClient, count: int) -> list[Change]:
 
 async def test_the_mirror_names_what_changed() -> None:
     client = a_client()
-    client.feed(e.SessionUpdated(session_id="s1", updates={"name": "x"}))
+    client.feed(SessionUpdated(session_id="s1", updates={"name": "x"}))
     first, second = await changes_of(client, 2)
     assert first.loaded
     assert first.sessions == {"s1"}
@@ -247,7 +249,7 @@ async def test_text_that_is_slow_to_draw_is_drawn_less_often(
     while not seen:
         await asyncio.sleep(0.001)
     for count in range(10):
-        client.feed(e.ContentDelta(message_id="m", content="a", content_index=0, session_id="s1"))
+        client.feed(ContentDelta(message_id="m", content="a", content_index=0, session_id="s1"))
         for _ in range(20):
             await asyncio.sleep(0.001)
         assert len(seen) == 2, count
@@ -280,7 +282,7 @@ async def test_wait_for_returns_a_matching_state() -> None:
     follower = Mirror(client, 0.0, lambda change: None)
     task = asyncio.create_task(follower.run())
     waiting = asyncio.create_task(follower.wait_for(lambda state: "p1" in state.projects))
-    client.feed(e.ProjectAdded(project=a_project()))
+    client.feed(ProjectAdded(project=a_project()))
     assert "p1" in (await asyncio.wait_for(waiting, PATIENCE)).projects
     task.cancel()
 
@@ -307,7 +309,7 @@ async def test_the_title_of_the_open_session_uses_the_free_room(start: Start) ->
         tabs = app.main.query_one(SessionTabs)
         # A single session has no tabs: its title is in the top bar.
         await until(pilot, lambda: not tabs.display and title in app.main.query_one(TopBar).text)
-        client.feed(e.SessionCreated(session=a_session(id="s2", name=title)))
+        client.feed(SessionCreated(session=a_session(id="s2", name=title)))
         await until(pilot, lambda: f"{title[:27]}…" in tabs.text and title[:35] in tabs.text)
 
 

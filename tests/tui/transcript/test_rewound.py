@@ -1,7 +1,7 @@
 """Messages that were taken back, in the transcript."""
 
-from model.domain import events as e
-from model.domain.resources import Message, TextBlock
+from model.domain.events.messages import MessagesRewound
+from model.domain.messages import Message, TextBlock
 from tests.tui.transcript_app import DARK, TranscriptApp, agent, history_of, user
 
 
@@ -16,8 +16,8 @@ def talk(*, rewound: range = range(0), count: int = 4) -> list[Message]:
     ]
 
 
-def rewinding(*ids: str, rewound: bool = True) -> e.MessagesRewound:
-    return e.MessagesRewound(session_id="s1", message_ids=list(ids), rewound=rewound)
+def rewinding(*ids: str, rewound: bool = True) -> MessagesRewound:
+    return MessagesRewound(session_id="s1", message_ids=list(ids), rewound=rewound)
 
 
 async def test_adjacent_rewound_messages_are_one_line_that_shows_them() -> None:

@@ -10,15 +10,15 @@ from textual import events
 from textual.geometry import Offset
 from textual.selection import Selection
 
-from model.domain import events as e
-from model.domain.resources import (
+from model.domain.events.messages import ContentDelta, MessageCompleted
+from model.domain.messages import (
     MessagePage,
     TextBlock,
     ThinkingBlock,
     ToolResultBlock,
     ToolUseBlock,
-    Usage,
 )
+from model.domain.usage import Usage
 from tests.tui.builders import content_delta, message_started
 from tests.tui.transcript_app import LIGHT, TranscriptApp, agent, history_of, running, user
 from tests.tui.waiting import until
@@ -122,7 +122,7 @@ async def test_deltas_of_folded_thinking_draw_nothing() -> None:
     async with app.run_test(size=LARGE) as pilot:
         await pilot.pause()
         app.watch_refreshes()
-        app.apply(e.ContentDelta(message_id="1", content=" me see", content_index=0,
+        app.apply(ContentDelta(message_id="1", content=" me see", content_index=0,
                                  kind="thinking", session_id="s1"))  # fmt: skip
         assert app.refreshed == []
 
@@ -565,7 +565,7 @@ async def test_a_streamed_answer_looks_like_one_that_arrived_at_once() -> None:
     async with grown.run_test(size=SMALL):
         for character in text:
             grown.apply(content_delta("1", character))
-        done = e.MessageCompleted(
+        done = MessageCompleted(
             message_id="1", session_id="s1", stop_reason="end_turn", usage=Usage()
         )
         grown.apply(done)

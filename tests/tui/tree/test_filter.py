@@ -3,7 +3,7 @@
 from textual import events
 from textual.pilot import Pilot
 
-from model.domain import events as e
+from model.domain.events.sessions import SessionCreated
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -144,7 +144,7 @@ async def test_rows_added_while_filtering_are_filtered_too(start: Start) -> None
         await focus_tree(app, pilot)
         await pilot.press(*"parser")
         new = (a_session(id="s5", name="Parser tests"), a_session(id="s6", name="Other"))
-        client.feed(*(e.SessionCreated(session=session) for session in new))
+        client.feed(*(SessionCreated(session=session) for session in new))
         await until(pilot, lambda: "· Parser tests" in app.main.projects.labels)
         assert "· Other" not in app.main.projects.labels
 

@@ -6,7 +6,11 @@ from typing import Any, cast
 import pytest
 from textual import events
 
-from model.domain import events as e
+from model.domain.events.base import Event
+from model.domain.events.messages import MessageStarted, ToolRunning, ToolUsed
+from model.domain.events.projects import ProjectAdded
+from model.domain.events.sessions import SessionArchived, SessionCreated, SessionUpdated
+from model.domain.events.worktrees import WorktreeCreating, WorktreeDeleted
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, client_with_two_sessions
@@ -39,7 +43,7 @@ async def test_a_row_keeps_its_node_when_its_state_changes(start: Start) -> None
         tree = app.main.projects
         before = {key: id(node) for key, node in tree.row_nodes.items()}
         client.feed(
-            e.SessionUpdated(
+            SessionUpdated(
                 session_id="s2", updates={"status": "waiting", "waiting_for": "question"}
             )
         )
@@ -53,11 +57,11 @@ async def test_new_rows_are_inserted_in_order_and_others_keep_their_nodes(start:
         tree = app.main.projects
         node = tree.row_nodes[Place("session", "s2")]
         client.feed(
-            e.ProjectAdded(project=a_project(id="p2", name="beta", added_at=2.0)),
-            e.WorktreeCreating(
+            ProjectAdded(project=a_project(id="p2", name="beta", added_at=2.0)),
+            WorktreeCreating(
                 worktree=a_worktree(id="w2", name="calm", created_at=0.5, status="creating")
             ),
-            e.SessionCreated(session=a_session(id="s3", name="First", created_at=0.5)),
+            SessionCreated(session=a_session(id="s3", name="First", created_at=0.5)),
         )
         await until(pilot, lambda: len(tree.labels) == 7)
         assert tree.labels == [
@@ -75,10 +79,10 @@ async def test_new_rows_are_inserted_in_order_and_others_keep_their_nodes(start:
 async def test_archived_and_deleted_items_leave_the_tree(start: Start) -> None:
     client = client_with_two_sessions()
     async with start(client) as (app, pilot):
-        client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
+        client.feed(SessionArchived(session_id="s1", archived_at=1.0))
         labels = ["alpha  main", "· brave-otter  Rename the store +12 −3"]
         await until(pilot, lambda: app.main.projects.labels == labels)
-        client.feed(e.WorktreeDeleted(worktree_id="w1", project_id="p1"))
+        client.feed(WorktreeDeleted(worktree_id="w1", project_id="p1"))
         await until(pilot, lambda: app.main.projects.labels == ["alpha  main"])
 
 
@@ -131,13 +135,11 @@ async def test_a_worktree_with_one_session_is_one_row_with_what_it_runs(start: S
         assert tree.labels == ["alpha  main", "◐ brave-otter  Fix the parser"]
         client.feed(
             *starts_tool(),
-            e.ToolRunning(
-                session_id="s1", message_id="m1", content_index=0, output=None, seconds=61
-            ),
+            ToolRunning(session_id="s1", message_id="m1", content_index=0, output=None, seconds=61),
         )
         await until(pilot, lambda: tree.labels[1] == "◐ brave-otter  Fix the parser run 1m")
         waiting = {"status": "waiting", "waiting_for": "permission"}
-        client.feed(e.SessionUpdated(session_id="s1", updates=waiting))
+        client.feed(SessionUpdated(session_id="s1", updates=waiting))
         await until(pilot, lambda: tree.labels[1] == "? brave-otter  Fix the parser permission")
 
 
@@ -147,12 +149,12 @@ async def test_a_second_session_divides_the_row_and_the_cursor_stays(start: Star
         tree = app.main.projects
         app.main.open_session("s1")
         await until(pilot, lambda: tree.place == Place("worktree", "w1"))
-        client.feed(e.SessionCreated(session=a_session(id="s2", name="Second", created_at=2.0)))
+        client.feed(SessionCreated(session=a_session(id="s2", name="Second", created_at=2.0)))
         await until(pilot, lambda: len(tree.labels) == 4)
         assert tree.labels[1:] == ["brave-otter", "· Fix the parser", "· Second"]
         app.main.open_session("s2")
         await until(pilot, lambda: tree.place == Place("session", "s2"))
-        client.feed(e.SessionArchived(session_id="s1", archived_at=1.0))
+        client.feed(SessionArchived(session_id="s1", archived_at=1.0))
         await until(pilot, lambda: tree.labels[1:] == ["· brave-otter  Second"])
         await until(pilot, lambda: tree.place == Place("worktree", "w1"))
 
@@ -203,7 +205,7 @@ async def test_the_name_of_a_session_is_in_the_top_bar_or_in_the_tabs(start: Sta
         app.main.open_session("s1")
         top = app.main.query_one(TopBar)
         await until(pilot, lambda: "alpha ▸ brave-otter ▸ Fix the parser" in top.text)
-        added = e.SessionCreated(session=a_session(id="s2", name="Second", created_at=2.0))
+        added = SessionCreated(session=a_session(id="s2", name="Second", created_at=2.0))
         cast("FakeClient", app.main.client).feed(added)
         await until(pilot, lambda: "brave-otter ▸" not in top.text and "brave-otter" in top.text)
         assert "Fix the parser" in app.main.chat.tabs.text
@@ -224,9 +226,9 @@ def shown_rows(tree: ProjectTree) -> list[str]:
     return ["".join(s.text for s in line) for line in tree.render_lines(tree.size.region)]
 
 
-def starts_tool() -> list[e.Event]:
+def starts_tool() -> list[Event]:
     started = a_message("", id="m1", role="assistant", status="processing", session_id="s1")
-    used = e.ToolUsed(
+    used = ToolUsed(
         message_id="m1",
         session_id="s1",
         content_index=0,
@@ -234,7 +236,7 @@ def starts_tool() -> list[e.Event]:
         tool_input={"command": "make test"},
         tool_use_id="t",
     )
-    return [e.MessageStarted(message_id="m1", session_id="s1", message=started), used]
+    return [MessageStarted(message_id="m1", session_id="s1", message=started), used]
 
 
 async def test_a_spinner_turns_and_seconds_are_counted_only_while_something_runs(
@@ -261,7 +263,7 @@ async def test_a_spinner_turns_and_seconds_are_counted_only_while_something_runs
         await until(pilot, lambda: not timer._active.is_set())  # nothing of it is visible
         await pilot.press("escape")
         await until(pilot, timer._active.is_set)
-        client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
+        client.feed(SessionUpdated(session_id="s1", updates={"status": "idle"}))
         await until(pilot, lambda: not timer._active.is_set())
 
 
@@ -277,7 +279,7 @@ async def test_the_tab_of_a_session_that_runs_turns_as_its_row_does(start: Start
         while len(seen) < 3:
             seen.update(set(tabs.render_line(0).text) & set(FRAMES))
             await pilot.pause()
-        client.feed(e.SessionUpdated(session_id="s2", updates={"status": "idle"}))
+        client.feed(SessionUpdated(session_id="s2", updates={"status": "idle"}))
         await until(pilot, lambda: not cast("Any", tabs._motion)._timer._active.is_set())
 
 
@@ -295,7 +297,7 @@ async def test_streamed_text_draws_no_row_of_the_tree(
             patch.setattr(ProjectTree, "_visible_working", [])  # no seconds are counted
             for number in range(5):
                 client.feed(
-                    e.ToolRunning(
+                    ToolRunning(
                         session_id="s1",
                         message_id="m1",
                         content_index=0,
@@ -316,7 +318,7 @@ async def test_numbers_open_sessions_where_the_terminal_knows_alt(start: Start) 
         await until(pilot, lambda: shown_rows(tree)[3].split()[:2] == ["2", "·"])
         await pilot.press("alt+2")
         await until(pilot, lambda: app.main.place == Place("session", "s2"))
-        client.feed(e.SessionCreated(session=a_session(id="s0", name="New", created_at=0.1)))
+        client.feed(SessionCreated(session=a_session(id="s0", name="New", created_at=0.1)))
         await until(pilot, lambda: shown_rows(tree)[4].split()[:2] == ["3", "·"])
         await pilot.press("alt+1")
         await until(pilot, lambda: app.main.place == Place("session", "s0"))

@@ -1,7 +1,8 @@
 """The tree with thousands of rows, and the texts of worktree rows."""
 
-from model.domain import events as e
-from model.domain.resources import Label
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.worktrees import Label
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient
@@ -42,7 +43,7 @@ async def test_a_folded_project_shows_what_its_sessions_need_without_rows_for_th
     client = many_projects()
     async with start(client) as (app, pilot):
         tree = app.main.projects
-        client.feed(e.SessionUpdated(session_id="s999", updates={"status": "waiting"}))
+        client.feed(SessionUpdated(session_id="s999", updates={"status": "waiting"}))
         await until(pilot, lambda: "project 39 ?  main" in tree.labels)
         assert len(tree.labels) == 50
 
@@ -92,7 +93,7 @@ async def test_new_counts_of_a_worktree_move_no_row(start: Start) -> None:
         await until(pilot, lambda: "tree-0" in tree.labels)
         index = tree.index
         changed = client.state.worktrees["w0"].model_copy(update={"cached_uncommitted_added": 7})
-        client.feed(e.WorktreeUpdated(worktree=changed))
+        client.feed(WorktreeUpdated(worktree=changed))
         await until(pilot, lambda: "tree-0 +7" in tree.labels)
         assert tree.index is index
 

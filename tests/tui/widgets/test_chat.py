@@ -2,8 +2,11 @@
 
 from textual import events
 
-from model.domain import events as e
-from model.domain.resources import Message, Question, QuestionOption, Request, Session, TextBlock
+from model.domain.events.messages import ContentDelta, MessageQueued, MessageStarted
+from model.domain.events.sessions import SessionCreated, SessionUpdated
+from model.domain.messages import Message, TextBlock
+from model.domain.requests import Question, QuestionOption, Request
+from model.domain.sessions import Session
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -148,7 +151,7 @@ async def test_during_a_run_the_box_says_that_enter_queues(start: Start) -> None
     client = client_with_earlier_message(status="running")
     async with start(client) as (app, pilot):
         assert "Queue a message" in str(app.main.chat.composer.placeholder)
-        client.feed(e.MessageQueued(session_id="s1", message=a_message("later"), status="sent"))
+        client.feed(MessageQueued(session_id="s1", message=a_message("later"), status="sent"))
         await until(pilot, lambda: "1 queued" in app.main.chat.status.text)
 
 
@@ -181,9 +184,9 @@ async def test_a_mode_changed_during_a_turn_says_when_it_takes_effect(start: Sta
     words = "plan from the next turn on, yolo now"
     async with start(client) as (app, pilot):
         changed = {"execution_mode": "plan", "turn_mode": "yolo"}
-        client.feed(e.SessionUpdated(session_id="s1", updates=changed))
+        client.feed(SessionUpdated(session_id="s1", updates=changed))
         await until(pilot, lambda: any(words in line for line in screen_lines(app)))
-        client.feed(e.SessionUpdated(session_id="s1", updates={"turn_mode": None}))
+        client.feed(SessionUpdated(session_id="s1", updates={"turn_mode": None}))
         await until(pilot, lambda: not any("from the next" in line for line in screen_lines(app)))
 
 
@@ -192,10 +195,10 @@ async def test_streamed_text_reaches_the_open_conversation(start: Start) -> None
     async with start(client) as (app, pilot):
         await until(pilot, lambda: app.main.chat.transcript is not None)
         answer = Message(id="a1", role="assistant", session_id="s1", timestamp=2.0)
-        client.feed(e.MessageStarted(message_id="a1", session_id="s1", message=answer))
+        client.feed(MessageStarted(message_id="a1", session_id="s1", message=answer))
         for word in ("Hello", " there"):
             client.feed(
-                e.ContentDelta(message_id="a1", session_id="s1", content=word, content_index=0)
+                ContentDelta(message_id="a1", session_id="s1", content=word, content_index=0)
             )
         assert app.main.is_connected
         histories = app.main.mirror.histories
@@ -209,7 +212,7 @@ async def test_events_that_arrive_while_a_page_is_loaded_are_kept(start: Start) 
     def read_then_feed(given: dict[str, object]) -> object:
         found = page(given)  # type: ignore[arg-type]
         message = a_message("meanwhile")
-        client.feed(e.MessageQueued(session_id="s1", message=message, status="processing"))
+        client.feed(MessageQueued(session_id="s1", message=message, status="processing"))
         return found
 
     client.answers["get_messages"] = read_then_feed
@@ -243,7 +246,7 @@ async def test_a_plan_continues_in_a_fresh_session_which_is_opened(start: Start)
     fresh = client.state.sessions["s1"].model_copy(update={"id": "s9", "status": "running"})
 
     def approve(given: dict[str, object]) -> Session:
-        client.feed(e.SessionCreated(session=fresh))
+        client.feed(SessionCreated(session=fresh))
         return fresh
 
     client.answers["approve_plan"] = approve
@@ -312,7 +315,7 @@ async def test_the_recap_is_shown_above_the_message_box(start: Start) -> None:
         recap = app.main.chat.query_one("#recap")
         await until(pilot, lambda: recap.display)
         assert str(recap.render()) == "While you were away: Two tests [b]fail[/]."
-        client.feed(e.SessionUpdated(session_id="s1", updates={"recap": None}))
+        client.feed(SessionUpdated(session_id="s1", updates={"recap": None}))
         await until(pilot, lambda: not recap.display)
 
 
@@ -329,7 +332,7 @@ async def test_in_a_worktree_without_a_session_the_first_message_creates_one(
 
     def create(given: dict[str, object]) -> object:
         session = a_session(id="new")
-        client.feed(e.SessionCreated(session=session))
+        client.feed(SessionCreated(session=session))
         return session
 
     client.answers["create_session"] = create

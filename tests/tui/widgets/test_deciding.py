@@ -8,8 +8,9 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from model.domain import events as e
-from model.domain.resources import Question, QuestionOption, Request, ToolUseBlock
+from model.domain.events.sessions import SessionUpdated
+from model.domain.messages import ToolUseBlock
+from model.domain.requests import Question, QuestionOption, Request
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -55,7 +56,7 @@ def feed(client: FakeClient, request: Request | None, **more: Any) -> None:
     session = client.state.sessions["s1"].model_copy(update=request_fields(request, **more))
     names = {"status", "waiting_for", "request", *more}
     updates = session.model_dump(mode="json", include=names)
-    client.feed(e.SessionUpdated(session_id="s1", updates=updates))
+    client.feed(SessionUpdated(session_id="s1", updates=updates))
 
 
 def sent_decisions(client: FakeClient) -> list[str]:

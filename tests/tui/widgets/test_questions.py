@@ -5,7 +5,7 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from model.domain.resources import Question, QuestionOption, Request
+from model.domain.requests import Question, QuestionOption, Request
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.waiting import until

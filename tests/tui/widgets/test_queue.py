@@ -5,8 +5,11 @@ from typing import Any
 
 from textual.widgets import Static
 
-from model.domain import events as e
-from model.domain.resources import ImageBlock, Pause
+from model.domain.events.messages import MessageQueued, MessageRemoved
+from model.domain.events.sessions import SessionUpdated
+from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.messages import ImageBlock
+from model.domain.sessions import Pause
 from tests.tui.builders import a_message, a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
@@ -16,8 +19,8 @@ from tui.screens.choose import Choose
 from tui.shell.app import SpinneyApp
 
 
-def queued_events(*texts: str) -> list[e.MessageQueued]:
-    return [e.MessageQueued(session_id="s1", status="sent", message=a_message(t)) for t in texts]
+def queued_events(*texts: str) -> list[MessageQueued]:
+    return [MessageQueued(session_id="s1", status="sent", message=a_message(t)) for t in texts]
 
 
 def conversation_text(app: SpinneyApp) -> str:
@@ -47,7 +50,7 @@ async def test_a_queued_message_is_only_in_the_queue_until_its_run_starts(
         await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
         assert "one" not in conversation_text(app)
         assert "two" not in conversation_text(app)
-        client.feed(e.MessageQueued(session_id="s1", status="processing", message=a_message("one")))
+        client.feed(MessageQueued(session_id="s1", status="processing", message=a_message("one")))
         await until(pilot, lambda: "one" in conversation_text(app))
         assert "two" not in conversation_text(app)
         rows = app.main.chat.queue.render().plain.split("\n")
@@ -73,8 +76,8 @@ async def test_a_queued_message_is_taken_back_into_the_box(start: Start) -> None
         message = a_message("one")
         with_image = message.model_copy(update={"content": [*message.content, image]})
         client.feed(
-            e.MessageQueued(session_id="s1", status="sent", message=with_image),
-            e.MessageQueued(session_id="s1", status="sent", message=a_message("two")),
+            MessageQueued(session_id="s1", status="sent", message=with_image),
+            MessageQueued(session_id="s1", status="sent", message=a_message("two")),
         )
         await until(pilot, lambda: app.main.chat.queue.display)
         await pilot.press(*"draft")
@@ -90,12 +93,12 @@ async def test_a_queued_message_is_taken_back_into_the_box(start: Start) -> None
 async def test_a_queued_message_is_removed_by_a_key(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=a_message("one")))
         await until(pilot, lambda: app.main.chat.queue.display)
         app.main.chat.queue.focus()
         await pilot.press("delete")
         await until(pilot, lambda: client.called("remove_queued_message"))
-        client.feed(e.MessageRemoved(session_id="s1", message_id="one"))
+        client.feed(MessageRemoved(session_id="s1", message_id="one"))
         await until(pilot, lambda: not app.main.chat.queue.display)
         assert app.focused is app.main.chat.composer
         assert app.main.chat.composer.text == ""
@@ -105,11 +108,11 @@ async def test_a_removed_message_of_another_client_can_be_recalled(start: Start)
     client = a_client(status="running")
     async with start(client) as (app, pilot):
         message = a_message("written on the page")
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=message))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=message))
         await until(pilot, lambda: app.main.chat.queue.display)
         app.main.chat.queue.focus()
         await pilot.press("delete")
-        client.feed(e.MessageRemoved(session_id="s1", message_id="written on the page"))
+        client.feed(MessageRemoved(session_id="s1", message_id="written on the page"))
         await until(pilot, lambda: app.focused is app.main.chat.composer)
         await pilot.press("up")
         assert app.main.chat.composer.text == "written on the page"
@@ -118,7 +121,7 @@ async def test_a_removed_message_of_another_client_can_be_recalled(start: Start)
 async def test_unbound_letters_in_the_queue_go_into_the_message_box(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=a_message("one")))
         await until(pilot, lambda: app.main.chat.queue.display)
         app.main.chat.queue.focus()
         await pilot.press(*"hello")
@@ -145,7 +148,7 @@ async def test_delete_removes_no_other_message_when_the_marked_one_starts(start:
         await until(pilot, lambda: "two" in app.main.chat.queue.render().plain)
         app.main.chat.queue.focus()
         await pilot.press("up")
-        client.feed(e.MessageQueued(session_id="s1", status="processing", message=a_message("one")))
+        client.feed(MessageQueued(session_id="s1", status="processing", message=a_message("one")))
         await until(pilot, lambda: len(app.main.chat.queue.messages) == 1)
         await pilot.press("delete")
         assert not client.called("remove_queued_message")
@@ -155,11 +158,11 @@ async def test_delete_removes_no_other_message_when_the_marked_one_starts(start:
 async def test_a_newer_message_does_not_move_the_cursor_of_the_queue(start: Start) -> None:
     client = a_client(status="running")
     async with start(client) as (app, pilot):
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=a_message("one")))
         await until(pilot, lambda: app.main.chat.queue.display)
         app.main.chat.queue.focus()
         await until(pilot, lambda: app.focused is app.main.chat.queue)
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("two")))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=a_message("two")))
         await until(pilot, lambda: len(app.main.chat.queue.messages) == 2)
         await pilot.press("delete")
         await until(pilot, lambda: client.called("remove_queued_message"))
@@ -172,7 +175,7 @@ async def test_taking_back_a_started_message_reports_an_error_and_makes_no_copy(
     client = a_client(status="running")
     client.refuse("remove_queued_message", "That message runs already.")
     async with start(client) as (app, pilot):
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=a_message("one")))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=a_message("one")))
         await until(pilot, lambda: app.main.chat.queue.display)
         app.main.action_do("take_back")
         await until(pilot, lambda: notifications(app))
@@ -184,7 +187,7 @@ async def test_up_takes_the_newest_queued_message_back_and_offers_no_copy(start:
     client = a_client(status="running")
 
     def remove(given: dict[str, Any]) -> None:
-        client.feed(e.MessageRemoved(session_id="s1", message_id=given["message_id"]))
+        client.feed(MessageRemoved(session_id="s1", message_id=given["message_id"]))
 
     client.answers["remove_queued_message"] = remove
     async with start(client) as (app, pilot):
@@ -210,7 +213,7 @@ async def test_enter_on_an_empty_box_sends_queued_messages_after_a_stop(start: S
         await pilot.press("enter")
         await pilot.pause()
         assert not client.called("send_queued_messages")
-        client.feed(e.SessionUpdated(session_id="s1", updates={"status": "idle"}))
+        client.feed(SessionUpdated(session_id="s1", updates={"status": "idle"}))
         await until(pilot, lambda: "send now" in app.main.chat.queue.render().plain)
         # The placeholder is shown while the box is empty; otherwise enter sends its text.
         assert "Enter sends queued messages" in str(app.main.chat.composer.placeholder)
@@ -226,14 +229,14 @@ async def test_enter_sends_messages_held_for_setup_only_after_it_failed(
     client = a_client(message_count=0)
     worktree = a_worktree(setup_hold="running", running_scripts=["setup"])
     async with start(client) as (app, pilot):
-        client.feed(e.WorktreeUpdated(worktree=worktree), *queued_events("one"))
+        client.feed(WorktreeUpdated(worktree=worktree), *queued_events("one"))
         await until(pilot, lambda: "send anyway" in app.main.chat.queue.render().plain)
         assert app.main.chat.status.text.endswith("waiting for setup, esc stops it")
         await pilot.press("enter")
         await until(pilot, lambda: any("setup" in words for words in notifications(app)))
         assert not client.called("send_queued_messages")
         failed = worktree.model_copy(update={"setup_hold": "failed", "running_scripts": []})
-        client.feed(e.WorktreeUpdated(worktree=failed))
+        client.feed(WorktreeUpdated(worktree=failed))
         await until(pilot, lambda: app.main.chat.status.text.endswith("enter sends anyway"))
         assert "setup script failed" in str(app.main.chat.query_one("#recap", Static).content)
         await pilot.press("enter")
@@ -261,13 +264,13 @@ async def test_a_queued_message_is_sent_into_the_running_turn(start: Start) -> N
         await until(pilot, lambda: client.called("steer_queued_message"))
         assert client.called("steer_queued_message") == [{"session_id": "s1", "message_id": "one"}]
         sent = a_message("one").model_copy(update={"steered": True})
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=sent))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=sent))
         await until(pilot, lambda: "not read yet" in app.main.chat.queue.render().plain)
         rows = app.main.chat.queue.render().plain.split("\n")
         assert [row.split("  ")[0] for row in rows] == ["1 sent, not read yet", "2 two"]
         assert "send now" in rows[1] and "send now" not in rows[0]
         client.feed(
-            e.MessageQueued(
+            MessageQueued(
                 session_id="s1",
                 status="processing",
                 message=sent.model_copy(update={"status": "completed"}),
@@ -280,7 +283,7 @@ async def test_a_message_with_a_time_shows_it_and_is_not_sent_by_enter(start: St
     client = a_client()
     async with start(client) as (app, pilot):
         later = a_message("later", send_at=2_000_000_000.0)
-        client.feed(e.MessageQueued(session_id="s1", status="sent", message=later))
+        client.feed(MessageQueued(session_id="s1", status="sent", message=later))
         await until(pilot, lambda: "later" in app.main.chat.queue.render().plain)
         assert "May" in app.main.chat.queue.render().plain
         assert "send now" not in app.main.chat.queue.render().plain

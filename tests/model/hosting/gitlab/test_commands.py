@@ -7,7 +7,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.commands.git import git_push
 from model.commands.pull_requests import open_pull_request, save_worktree_pr
-from model.domain.resources import Worktree
+from model.domain.worktrees import Worktree
 from tests.conftest import Eventually
 from tests.live.gitlab_stub import GitLabStub, merge_request
 from tests.model.git.conftest import with_remote  # noqa: F401 - a fixture

@@ -1,0 +1,1 @@
+"""The events, one module for each subject."""
