@@ -34,10 +34,14 @@ class ServerOnDemand:
         self._lock = asyncio.Lock()
 
     async def start_up(self) -> None:
-        """Start the server if it is set to start automatically, and follow the preference."""
+        """Start the server if it is set to start automatically, and follow the preference.
+
+        One that ran before Spinney restarted itself starts as well: its clients come back.
+        """
         preferences = self._workspace.store.state.preferences
         self._is_enabled = preferences.http_server_enabled
-        if not preferences.http_server_auto_start:
+        was_running = self._workspace.restarted_from is not None and self._is_enabled
+        if not (preferences.http_server_auto_start or was_running):
             await self._save_disabled()
         elif problem := await self._apply_preference(enabled=True):
             self._workspace.problems.append(problem)

@@ -108,6 +108,18 @@ async def test_the_start_and_stop_commands_change_the_preference(
     assert not is_enabled(workspace)
 
 
+async def test_a_server_that_ran_before_a_restart_is_started_again(
+    workspace: Workspace, on_demand: ServerOnDemand
+) -> None:
+    workspace.restarted_from = "0.0.1"
+    await on_demand.start_up()
+    assert not on_demand.status()["running"]
+    await on_demand.shut_down()
+    await update_preferences(workspace, {"http_server_enabled": True})
+    await on_demand.start_up()
+    assert on_demand.status()["running"]
+
+
 @pytest.mark.parametrize("auto_start", [True, False])
 async def test_auto_start_decides_whether_the_server_starts_with_spinney(
     workspace: Workspace, on_demand: ServerOnDemand, auto_start: bool
