@@ -22,7 +22,7 @@ class Guest:
     """
 
     def __init__(self, owner: Client, base_url: str) -> None:
-        self._owner = owner
+        self._base_url = base_url
         projects = {each["name"]: each["id"] for each in owner.call("list_projects")}
         self._project_id = projects[PROJECT]
         terms = {"projectId": self._project_id, "role": "approver", "name": "Bo"}
@@ -31,7 +31,13 @@ class Guest:
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(f"{base_url}/api/guest", body, headers)
         with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
-            self.client = Client(base_url, json.load(reply)["token"])
+            self._token = json.load(reply)["token"]
+        self.connect(owner)
+
+    def connect(self, owner: Client) -> None:
+        """Connect to the server, again after it was restarted; `owner` is its owner's client."""
+        self._owner = owner
+        self.client = Client(self._base_url, self._token)
         self._read = 0
         """The number of events that were searched."""
 

@@ -1,4 +1,4 @@
-"""Test harness for the terminal: the program in a terminal emulator and a second client."""
+"""Test harness for the terminal: the program in an emulator, a second client and a guest."""
 
 import json
 import shutil
@@ -12,6 +12,7 @@ from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.client.endpoint import find_endpoint
 from tests.journeys.client import Client, create_repositories, program_command
+from tests.journeys.guest import Guest
 from tests.journeys.harness import Harness
 from tests.journeys.ledger import (
     COUNTED,
@@ -27,6 +28,7 @@ from tests.journeys.screen import View
 from tests.journeys.second_client import WORKTREES
 from tests.journeys.terminal import Terminal
 from tests.patience import PATIENCE
+from tests.ports import find_free_port
 from tests.program import Program
 
 FIRST_SIZE = (120, 40)
@@ -35,7 +37,7 @@ QUICK_SECONDS = 2.0
 
 
 class TerminalHarness(Harness):
-    """Two repositories with sessions, the program in a terminal and a second client."""
+    """Two repositories with sessions, the program in a terminal, a second client and a guest."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         super().__init__(Ledger(counted=(*COUNTED, MODE_CHANGED, STOPPED)), patience)
@@ -50,11 +52,13 @@ class TerminalHarness(Harness):
         self.program = Program(self.directory, program_command())
         self._paths = create_repositories(self.program, tuple(WORKTREES))
         self.repositories = Repositories(self.program, self._paths)
+        self._serve_guests()
         began = time.monotonic()
         self._start()
         # If the start was slow, everything is.
         self.patience *= max(1.0, (time.monotonic() - began) / QUICK_SECONDS)
         self.second.create_sessions(self.client, self._paths)
+        self.guest = Guest(self.client, self._find_server())
         self.refresh()
 
     # Start and end ------------------------------------------------------------------------------
@@ -77,12 +81,30 @@ class TerminalHarness(Harness):
                     raise
                 time.sleep(0.05)
 
+    def _serve_guests(self) -> None:
+        """Have the program start its public server: a guest does not use the local endpoint."""
+        wanted = {"http_server_auto_start": True, "http_server_port": find_free_port()}
+        self.program.config.mkdir(exist_ok=True)
+        (self.program.config / "preferences.json").write_text(json.dumps(wanted))
+
+    def _find_server(self) -> str:
+        """Wait until the public server runs; return its address."""
+        end = time.monotonic() + PATIENCE
+        while not (status := self.client.call("get_http_server_status"))["running"]:
+            if time.monotonic() > end:
+                raise InvariantError("the server does not start")
+            time.sleep(0.05)
+        return f"http://127.0.0.1:{status['port']}"
+
     def restart(self) -> None:
         """Start the program again after it has exited."""
         self.ledger.record_events(self.client.events[self._observed :])
         self.client.close()
+        self.guest.client.close()
         self.terminal.close()
         self._start()
+        self._find_server()
+        self.guest.connect(self.client)
         self.refresh()
         self.scrolled |= set(self.world.conversations)
         self.session_was_opened = False
@@ -91,6 +113,7 @@ class TerminalHarness(Harness):
     def close(self) -> None:
         """Stop all processes and remove the directory."""
         self.client.close()
+        self.guest.client.close()
         self.terminal.close()
         self.program.kill()
         shutil.rmtree(self.directory, ignore_errors=True)

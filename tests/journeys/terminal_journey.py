@@ -336,3 +336,7 @@ class TerminalJourney(ReviewSteps):
     def elsewhere(self, action: str, number: int) -> None:
         """Have the second client perform an action on a session."""
         self.harness.second.perform(action, self.harness.client, self.harness.world, number)
+
+    def decide_as_guest(self, number: int) -> None:
+        """Have the guest answer a session's request."""
+        self.harness.guest.decide(self.harness.second, self.harness.world, number)

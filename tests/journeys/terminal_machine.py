@@ -62,6 +62,7 @@ STEPS = (
     Step("elsewhere", When.QUEUED, 4, {
         "action": st.sampled_from(("remove", "change")), "number": NUMBERS,
     }),
+    Step("decide_as_guest", When.ALWAYS, 2, {"number": NUMBERS}),
     Step("begin_in_setup", When.ALWAYS, 1, {
         "outcome": st.sampled_from(("success", "failure", "stopped")),
     }),
