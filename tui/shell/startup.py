@@ -103,6 +103,9 @@ class Startup:
         if not sessions or (here is None and screen.offered is not None):
             self._early_keys = None  # Nothing on the screen could have been their target.
             return
+        if not self.last.session_id and (empty := self._find_empty_worktree(state)) is not None:
+            screen.open_place(empty)  # The draft of its first message may be there.
+            return
         last = self._last_of(sessions, is_elsewhere=here is not None)
         if last is not None and self.last.position is not None:
             screen.chat.first_position = (self.last.session_id, *self.last.position)
@@ -145,6 +148,12 @@ class Startup:
             return None
         project = get_project(place, state)
         return place if here is None or (project is not None and project.id == here) else None
+
+    def _find_empty_worktree(self, state: "State") -> Place | None:
+        """Return the worktree that the cursor was on, if it has no session."""
+        place = self._pointed(state)
+        is_empty = place is not None and not state.sessions_of(place.id)
+        return place if place is not None and place.kind == "worktree" and is_empty else None
 
     def release_keys(self) -> None:
         """Release the held keys once the focus has its final position."""

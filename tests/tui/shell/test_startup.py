@@ -210,6 +210,22 @@ async def test_the_open_session_is_saved_for_the_next_start(tmp_path: Path) -> N
     assert kept.session_id == "s1"
 
 
+async def test_a_worktree_without_a_session_is_open_again_at_the_next_start(tmp_path: Path) -> None:
+    empty = Place("worktree", "w2")
+    file = tmp_path / "screen.json"
+    client = client_with_conversation(a_worktree(id="w2", name="quiet-wren"))
+    async with start_app(client, file) as (app, pilot, may_connect):
+        may_connect.set()
+        await until(pilot, lambda: app.main.is_connected and settled(client))
+        app.main.open_place(empty)
+        await until(pilot, lambda: app.main.projects.place == empty)
+        app.exit()
+    again = client_with_conversation(a_worktree(id="w2", name="quiet-wren"))
+    async with start_app(again, file) as (app, pilot, may_connect):
+        await finish_connecting(app, pilot, may_connect)
+        await until(pilot, lambda: app.main.place == empty)
+
+
 async def test_a_changed_screen_is_saved_periodically(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     client = client_with_conversation()
