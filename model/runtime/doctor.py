@@ -19,6 +19,7 @@ from model.base.errors import SpinneyError
 from model.base.free_space import is_short
 from model.base.log import LEVELS
 from model.base.paths import Directories
+from model.base.plural import count
 from model.base.text import clean_line
 from model.domain.findings import Finding
 from model.git import run
@@ -136,7 +137,7 @@ def _check_database(path: Path) -> list[Finding]:
     newest = next(iter(list_backups(path)), None)
     if newest is not None:
         hours = max(0, (time.time() - newest.at) / 3600)
-        age = f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
+        age = count(round(hours), "hour") if hours < 48 else count(round(hours / 24), "day")
         findings.append(Finding("backup", True, f"{newest.path}, {newest.when}, {age} old"))
     elif path.exists():
         remedy = "Spinney makes one a day while it runs."
