@@ -145,7 +145,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "::test_overloads_and_lost_networks_are_retried_so_often_and_then_fail",
     ),
     **{
-        name: _of("model/usage/budgets.py", f"model/usage/test_budgets.py::{test}")
+        name: _of("model/limits/budgets.py", f"model/limits/test_budgets.py::{test}")
         for name, test in (
             ("budget_per_day", "test_a_budget_of_the_day_pauses_until_the_next"),
             ("budget_per_project", "test_each_budget_pauses_its_own_sessions"),

@@ -47,8 +47,9 @@ from model.domain.foreign_sessions import ResumeCommand
 from model.domain.messages import Message, PlanBlock, QuestionBlock, SentMessage
 from model.domain.modes import WorkingMode
 from model.domain.requests import Decision
-from model.domain.sessions import PauseKind, Session
-from model.limits.pauses import begin_pause, end_pause, move_pause
+from model.domain.sessions import Session
+from model.limits.budgets import Budgets
+from model.limits.pauses import end_pause, move_pause
 from model.state import State
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
@@ -67,10 +68,12 @@ class Chats:
         handovers: HandoverWriter,
         recorder: TurnRecorder,
         meter: UsageMeter,
+        budgets: Budgets,
     ) -> None:
         self._handovers = handovers
         self._recorder = recorder
         self._meter = meter
+        self._budgets = budgets
         self._store = store
         self._backends = backends
         self._launch_resolver = launch_resolver
@@ -169,21 +172,6 @@ class Chats:
                 if session.archived_at is not None:
                     raise SpinneyError("This session is archived. Bring it back first.", "conflict")
                 await self._conversation(session_id).queue.resume()
-        return self._session(session_id)
-
-    async def pause(
-        self, session_id: str, kind: PauseKind, text: str, until: float | None = None
-    ) -> Session:
-        """Pause a session, after the turn that is in progress; its queue waits.
-
-        `until` is in seconds since 1970; `None` until a person resumes it.
-        """
-
-        def make_events(state: State) -> list[Event]:
-            session = session_in(state, session_id)
-            return [begin_pause(session, state, kind, text, until, time.time())]
-
-        await self._store.accept(make_events)
         return self._session(session_id)
 
     async def send_due(self, session_id: str, message_id: str) -> None:
@@ -504,6 +492,7 @@ class Chats:
                 self._handovers,
                 self._recorder,
                 self._meter,
+                self._budgets,
             )
         return self._conversations[session_id]
 

@@ -32,6 +32,7 @@ from model.domain.modes import ExecutionMode
 from model.domain.requests import Decision, Request
 from model.domain.sessions import Handover, LastRun, Pause, Session, SessionStatus
 from model.domain.usage import Usage
+from model.limits.budgets import Budgets
 from model.limits.pauses import put_off_others
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
@@ -57,15 +58,19 @@ class Conversation:
         handovers: HandoverWriter,
         recorder: TurnRecorder,
         meter: UsageMeter,
+        budgets: Budgets,
     ) -> None:
         self._handovers = handovers
         self._recorder = recorder
         self._meter = meter
+        self._budgets = budgets
         self._store = store
         self._launch_resolver = launch_resolver
         self._session_id = session_id
         self._process = AgentProcess(pool, opener, self._on_event, self._on_process_exit)
         self._turn: asyncio.Task[None] | None = None
+        self._deciding: asyncio.Task[None] | None = None
+        """Between two turns, while the budgets decide whether the queue goes on."""
         self._messages = AgentMessages(store, session_id, outputs)
         self._requests = RequestQueue(store, session_id)
         self._delivery = AnswerDelivery(self._requests, self._handle_event)
@@ -112,6 +117,7 @@ class Conversation:
     async def stop(self) -> None:
         """Stop the turn, gracefully first; the session is idle when this returns."""
         if self._turn_over.is_set():
+            self._keep_queue(LastRun(status="cancelled", stop_reason="stopped"))
             return
         self._stopping = True
         self._request_at_stop = self._requests.first  # the agent may withdraw it while stopping
@@ -196,6 +202,7 @@ class Conversation:
         A plan or a question stays open and can be answered after the next start.
         """
         await self._cancel_start()
+        self._keep_queue(LastRun(status="interrupted", stop_reason="interrupted"))
         if not self._turn_over.is_set() and self.session.waiting_for in ("plan", "question"):
             self._messages.close("interrupted")
             # Not through `_update`: the session waits since it asked, and not since this end.
@@ -450,6 +457,11 @@ class Conversation:
             fields["pause"] = pause.model_dump(mode="json")
         if plan is None and (pause or self.session.pause) is not None:
             status = "paused"
+        goes_on = run.status == "completed" and status == "idle"
+        if is_undecided := (
+            goes_on and self.queue.is_waiting and self._budgets.apply_to(self.session)
+        ):
+            status = "running"
         show_request(
             self._store,
             self._session_id,
@@ -467,8 +479,28 @@ class Conversation:
             self._store.record(*put_off_others(self._store.state, self._session_id, pause))
         else:
             self._pauses.note_end()
-        if run.status == "completed" and status == "idle":
+        if is_undecided:
+            self._deciding = asyncio.create_task(self._decide())
+        elif goes_on:
             self.queue.start_next()
+
+    async def _decide(self) -> None:
+        """Let the queue go on, unless a budget is used up with the turn that has ended."""
+        try:
+            await self._budgets.settle()
+        except Exception:
+            _log.exception("the budgets of session %s were not checked", self._session_id)
+        if self._turn_over.is_set():  # Otherwise the agent has begun a turn by itself.
+            self._rest()
+            self.queue.start_next_if_idle()
+
+    def _keep_queue(self, run: LastRun) -> None:
+        """Keep the queue from going on after a turn that has ended."""
+        if self._deciding is not None and self._deciding.cancel() and self._turn_over.is_set():
+            self._rest(last_run=run.model_dump(mode="json"))
+
+    def _rest(self, **fields: Any) -> None:
+        self._update(status="idle" if self.session.pause is None else "paused", **fields)
 
     def _send_notice(self, text: str) -> None:
         self._store.record(RunNoticed(session_id=self._session_id, text=clean_line(text)))

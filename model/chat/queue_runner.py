@@ -105,6 +105,11 @@ class QueueRunner:
         return self._store.state.sessions[self._session_id]
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether a message waits for the end of a turn."""
+        return bool(self._runnable)
+
+    @property
     def _runnable(self) -> list[Message]:
         """The queued messages that may run now, first those that were to be read during a turn."""
         runnable = [

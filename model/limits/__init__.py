@@ -1,1 +1,1 @@
-"""Paused sessions: why they wait, when they go on, and the timer that lets them."""
+"""Paused sessions: limits and budgets at which they wait, and the timer that lets them go on."""

@@ -44,6 +44,7 @@ from model.hosting.list_cache import ListCache
 from model.landing.desk import DeskSources
 from model.landing.pull_requests import look_up_pull_request
 from model.landing.services import LandingServices
+from model.limits.budgets import Budgets
 from model.limits.timer import ResumeTimer
 from model.notices.links import Links
 from model.notices.service import Notices
@@ -67,7 +68,6 @@ from model.store.database import Database
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder
 from model.turns.undoing import TurnUndoer
-from model.usage.budgets import Budgets
 from model.usage.meter import UsageMeter
 from model.usage.reports import UsageReports
 from model.worktrees import ports, renaming
@@ -279,6 +279,8 @@ class Workspace:
         handovers = HandoverWriter(self.store, self.writer, self.catalog)
         recorder = TurnRecorder(self.store)
         self.undoer = TurnUndoer(self.store, recorder)
+        self.budgets = Budgets(self.store, self.bus, self.usage.await_costs)
+        self.run_in_background(self.budgets.run())
         self.chats = Chats(
             self.store,
             self.backends,
@@ -287,6 +289,7 @@ class Workspace:
             handovers,
             recorder,
             self.usage,
+            self.budgets,
         )
         self._exit_stack.push_async_callback(recorder.close)
         self._exit_stack.push_async_callback(self.chats.close)
@@ -362,13 +365,6 @@ class Workspace:
         self.run_in_background(loops.run())
         timer = ResumeTimer(self.store, self.bus, self.chats.resume, self.chats.send_due)
         self.run_in_background(timer.run())
-        self.budgets = Budgets(
-            self.store,
-            self.bus,
-            lambda session_id, text, until: self.chats.pause(session_id, "budget", text, until),
-            self.chats.resume,
-        )
-        self.run_in_background(self.budgets.run())
         self.notices = Notices(
             self.store,
             self.bus,

@@ -227,6 +227,11 @@ class UsageMeter:
         if turn.cost_source == "pending":
             self._price_later(turn)
 
+    async def await_costs(self) -> None:
+        """Return when the costs of the turns that have ended are known, or cannot be."""
+        if self._pricing is not None:
+            await asyncio.wait((self._pricing,))
+
     # Prices ------------------------------------------------------------------------------------
 
     def _price_later(self, turn: TurnUsage) -> None:

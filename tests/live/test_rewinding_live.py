@@ -81,7 +81,14 @@ class Talk:
         recorder = cast(TurnRecorder, NoRecorder())
         backends = {"demo": backend}
         self.chats = Chats(
-            self.store, backends, self, harness.outputs, handovers, recorder, harness.meter
+            self.store,
+            backends,
+            self,
+            harness.outputs,
+            handovers,
+            recorder,
+            harness.meter,
+            harness.budgets,
         )
         self.resolve_settings = harness.resolve_settings
         self.label_of = harness.label_of

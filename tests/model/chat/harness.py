@@ -18,6 +18,7 @@ from model.domain.messages import Message
 from model.domain.sessions import Session
 from model.domain.usage import Usage
 from model.domain.worktrees import Worktree
+from model.limits.budgets import Budgets
 from model.preferences.schema import Preferences
 from model.state import State
 from model.store.bus import EventBus
@@ -80,8 +81,12 @@ class Harness:
         recorder = cast(TurnRecorder, NoRecorder())
         self.prices: dict[str, Price | None] = {}
         """Of models; those of others are unknown."""
+        self._held_prices: asyncio.Future[None] | None = None
         self.meter = UsageMeter(store, self._look_up_prices, delay=0)
-        self.chats = Chats(store, backends, self, self.outputs, handovers, recorder, self.meter)
+        self.budgets = Budgets(store, store.bus, self.meter.await_costs)
+        self.chats = Chats(
+            store, backends, self, self.outputs, handovers, recorder, self.meter, self.budgets
+        )
         self.servers: list[str] = []
         self.directory = (1, 1)
         self.changed = asyncio.Event()
@@ -91,7 +96,15 @@ class Harness:
     def resolve_settings(self, session: Session) -> base.Settings:
         return base.Settings(session.execution_mode, session.model, session.thinking_level)
 
+    def hold_prices(self) -> asyncio.Future[None]:
+        """Let no price be found any more; return a future that is done once one is looked up."""
+        self._held_prices = asyncio.get_running_loop().create_future()
+        return self._held_prices
+
     async def _look_up_prices(self, models: Iterable[str]) -> dict[str, Price | None]:
+        if self._held_prices is not None:
+            self._held_prices.set_result(None)
+            await asyncio.Event().wait()
         return {model: self.prices.get(model) for model in models}
 
     async def resolve_launch(self, session: Session) -> base.Launch:

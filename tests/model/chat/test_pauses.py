@@ -12,6 +12,7 @@ from model.base.errors import SpinneyError
 from model.chat.rewinding import ConversationPoint
 from model.domain.events.program import PreferencesUpdated
 from model.domain.events.sessions import SessionArchived, SessionUpdated
+from model.domain.sessions import Pause
 from model.domain.usage import Usage
 from model.limits.due import list_due
 from model.limits.pauses import CONTINUE_PROMPT
@@ -146,7 +147,9 @@ async def test_a_turn_that_succeeds_lets_its_queue_and_the_whole_account_go_on(
 ) -> None:
     await harness.add_session("third")
     await harness.add_session("at its budget")
-    await harness.chats.pause("at its budget", "budget", "The budget is used up.")
+    at_budget = Pause(kind="budget", since=1, account="demo").model_dump(mode="json")
+    updates = {"status": "paused", "pause": at_budget}
+    harness.store.record(SessionUpdated(session_id="at its budget", updates=updates))
     puppet = await resume_with_queue(harness, "one", "two", "three")
     await harness.chats.send("third", "waits")
     assert list_due_now(harness) == []
@@ -286,15 +289,37 @@ async def test_another_agent_goes_on_at_once_with_the_message(harness: Harness) 
     assert str(puppet.calls[-1][1]).endswith("first")
 
 
-async def test_a_pause_at_a_budget_begins_after_the_turn(harness: Harness) -> None:
+async def start_with_budget(harness: Harness, dollars: float) -> Puppet:
+    """Start a turn with a message queued behind it, in a session with this budget."""
+    harness.store.record(SessionUpdated(session_id="s", updates={"budget_usd": dollars}))
     puppet = await start_turn(harness)
     await harness.chats.send("s", "second")
-    session = await harness.chats.pause("s", "budget", "The budget is used up.")
-    assert session.status == "running"
-    puppet.say(DONE)
-    await harness.wait_until(lambda: harness.session.status == "paused")
-    await harness.chats.resume("s")
+    return puppet
+
+
+async def test_a_budget_is_decided_on_before_the_queue_goes_on(harness: Harness) -> None:
+    puppet = await start_with_budget(harness, 2.0)
+    await harness.chats.send("s", "third")
+    puppet.say(replace(DONE, cost_usd=1.0))
     assert await puppet.wait_for_call("send") == ("send", "second")
+    puppet.say(replace(DONE, cost_usd=1.0))
+    await harness.wait_until(lambda: harness.session.status != "running")
+    assert harness.session.pause is not None and harness.session.pause.kind == "budget"
+    assert [m.text for m in harness.store.state.queued["s"]] == ["third"]
+    await harness.chats.resume("s")  # for one more turn
+    assert await puppet.wait_for_call("send") == ("send", "third")
+
+
+async def test_while_a_budget_waits_for_a_price_a_stop_keeps_the_queue(harness: Harness) -> None:
+    puppet = await start_with_budget(harness, 2.0)
+    asked = harness.hold_prices()
+    puppet.say(DONE)
+    await asked
+    assert harness.session.last_run is not None
+    assert (harness.session.status, harness.session.last_run.status) == ("running", "completed")
+    assert (await harness.chats.send("s", "third")).status == "sent"
+    assert (await harness.chats.stop("s")).status == "idle"
+    assert [m.text for m in harness.store.state.queued["s"]] == ["second", "third"]
 
 
 async def test_a_message_with_a_time_waits_for_it_and_for_its_turn(harness: Harness) -> None:

@@ -62,7 +62,7 @@ async def test_each_reason_is_sent_once_and_withdrawn_when_it_is_gone(night: Nig
     assert list(night.standing) == ["limit.login"]
 
 
-async def test_a_limit_is_told_once_and_not_of_the_sessions_that_wait_for_it_too(
+async def test_a_limit_is_announced_once_and_not_for_the_sessions_that_wait_for_it_too(
     night: Night,
 ) -> None:
     await night.pause("login", "usage_limit")

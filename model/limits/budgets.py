@@ -1,14 +1,16 @@
 """Budgets: what agents may use in a session, in a project and a day, and in a day overall.
 
-They are checked when a turn ends. At 80 % of a budget people are notified; at 100 % the sessions
-that it is about pause. A turn that runs goes to its end: cut off, it would have cost as much and
-left its work half done.
+They are checked when a turn ends, before the session's queue goes on. At 80 % of a budget people
+are notified; at 100 % the sessions that it is about pause. A turn that runs goes to its end: cut
+off, it would have cost as much and left its work half done.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 from model.api.usage import Budget, BudgetScope
@@ -21,6 +23,7 @@ from model.domain.events.projects import ProjectUpdated
 from model.domain.events.sessions import SessionUpdated, UsageRecorded
 from model.domain.sessions import Session
 from model.domain.usage import TurnUsage
+from model.limits.pauses import begin_pause, end_pause, update_pause
 from model.state import State
 from model.store.bus import EventBus
 from model.store.store import Store
@@ -36,9 +39,6 @@ _SETTINGS: Final = frozenset({
 
 _log = logging.getLogger(__name__)
 
-Pause = Callable[[str, str, float | None], Awaitable[object]]
-"""Pauses a session, given its id, the reason and the time when it goes on."""
-
 
 class Budgets:
     """Follows the ends of turns, and pauses sessions whose budget is used up.
@@ -46,8 +46,7 @@ class Budgets:
     Args:
         store: Provides the state and the sums.
         bus: The source of the events after which a budget may be used up, or is not any more.
-        pause: Pauses a session.
-        resume: Lets a paused session go on.
+        await_costs: Returns when the costs of the turns that have ended are known.
         now: Returns seconds since 1970.
     """
 
@@ -55,15 +54,17 @@ class Budgets:
         self,
         store: Store,
         bus: EventBus,
-        pause: Pause,
-        resume: Callable[[str], Awaitable[object]],
+        await_costs: Callable[[], Awaitable[None]],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._bus = bus
-        self._pause = pause
-        self._resume = resume
+        self._await_costs = await_costs
         self._now = now
+        self._reader = bus.reader()
+        self._taken: deque[Event] = deque()
+        """Events that were read and not handled yet."""
+        self._lock = asyncio.Lock()
         self._wake = asyncio.Event()
 
     async def read_all(self, session_id: str | None = None) -> list[Budget]:
@@ -77,28 +78,41 @@ class Budgets:
 
     async def run(self) -> None:
         """Follow the events until canceled."""
-        reader = self._bus.reader()
         stop_listening = self._bus.listen(self._wake.set)
         try:
             while True:
                 await self._wake.wait()
                 self._wake.clear()
-                entries, _ = reader.take()
-                await self._handle([entry.event for entry in entries])
+                await self._handle_events()
         finally:
             stop_listening()
 
-    async def _handle(self, events: Iterable[Event]) -> None:
-        is_changed = False
-        for event in events:
-            try:
-                if isinstance(event, UsageRecorded) and event.turn.cost_source != "pending":
-                    await self._check(event.turn)
-                is_changed = is_changed or _changes_budgets(event)
-            except SpinneyError as error:
-                _log.warning("a budget was not checked: %s", error.message)
-        if is_changed:
-            await self.reconsider()
+    def apply_to(self, session: Session) -> bool:
+        """Whether the session has a budget."""
+        subjects = self._subjects_of(session)
+        return any(find_limit(self._store.state, *each)[0] for each in subjects)
+
+    async def settle(self) -> None:
+        """Return when it is decided, of all turns that have ended, which sessions pause."""
+        await self._await_costs()
+        self._bus.seal()
+        await self._handle_events()
+
+    async def _handle_events(self) -> None:
+        async with self._lock:
+            self._taken.extend(entry.event for entry in self._reader.take()[0])
+            is_changed = False
+            while self._taken:  # A caller that is canceled leaves the rest to the next.
+                is_changed |= _changes_budgets(event := self._taken[0])
+                try:
+                    if isinstance(event, UsageRecorded) and event.turn.cost_source != "pending":
+                        await self._check(event.turn)
+                except Exception as error:
+                    known = isinstance(error, SpinneyError)
+                    _log.warning("a budget was not checked", exc_info=None if known else error)
+                self._taken.popleft()
+            if is_changed:
+                await self.reconsider()
 
     async def reconsider(self) -> None:
         """Let sessions go on whose budgets were raised or lifted."""
@@ -107,10 +121,7 @@ class Budgets:
                 continue
             budgets = [await self._read(*each) for each in self._subjects_of(session)]
             if not any(budget and budget.used >= 1 for budget in budgets):
-                try:
-                    await self._resume(session.id)
-                except SpinneyError as error:
-                    _log.warning("%s could not go on: %s", session.id, error.message)
+                await self._store.accept(partial(_go_on, session.id, self._now()))
 
     # Internal ----------------------------------------------------------------------------------
 
@@ -146,7 +157,10 @@ class Budgets:
             }[budget.scope]
             works = session.is_active or session.id == turn.session_id
             if is_meant and works and session.pause is None:
-                await self._pause(session.id, _describe(budget), budget.resets_at)
+                pause = partial(
+                    _pause, session.id, _describe(budget), budget.resets_at, self._now()
+                )
+                await self._store.accept(pause)
 
     def _subjects_of(self, session: Session) -> list[tuple[BudgetScope, str]]:
         worktree = self._store.state.worktrees.get(session.worktree_id)
@@ -206,6 +220,21 @@ def _describe(budget: Budget) -> str:
     if budget.used < 1:
         return about
     return f"{about} Raise the budget, or resume the session for one more turn."
+
+
+def _pause(
+    session_id: str, text: str, until: float | None, now: float, state: State
+) -> list[Event]:
+    session = state.sessions.get(session_id)
+    return [begin_pause(session, state, "budget", text, until, now)] if session else []
+
+
+def _go_on(session_id: str, now: float, state: State) -> list[Event]:
+    """Return the event by which a session goes on; the timer starts what waits in it."""
+    session = state.sessions.get(session_id)
+    if session is None or session.pause is None or session.pause.kind != "budget":
+        return []
+    return [end_pause(session) if session.is_active else update_pause(session, until=now)]
 
 
 def _changes_budgets(event: Event) -> bool:

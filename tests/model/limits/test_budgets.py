@@ -9,7 +9,7 @@ from model.domain.events.program import PreferencesUpdated, TaskCompleted
 from model.domain.events.projects import ProjectUpdated
 from model.domain.events.sessions import SessionUpdated, UsageRecorded
 from model.domain.usage import TurnUsage, Usage
-from model.usage.budgets import Budgets
+from model.limits.budgets import Budgets
 from model.usage.days import day_of, start_of_next_day
 from tests.model.chat.harness import Harness
 
@@ -22,10 +22,8 @@ class Recorded:
     def __init__(self, harness: Harness) -> None:
         self.harness = harness
         self.budgets = Budgets(
-            harness.store, harness.store.bus, self._pause, self._resume, lambda: NOW
+            harness.store, harness.store.bus, harness.meter.await_costs, lambda: NOW
         )
-        self.paused: list[tuple[str, float | None]] = []
-        self.resumed: list[str] = []
         self._notified: list[str] = []
         self._record = harness.store.record
         harness.store.record = self._record_and_note  # type: ignore[method-assign]
@@ -35,14 +33,13 @@ class Recorded:
         self._notified += [each.detail for each in events if isinstance(each, TaskCompleted)]
         self._record(*events)
 
-    async def _pause(self, session_id: str, text: str, until: float | None) -> None:
-        assert "budget" in text
-        self.paused.append((session_id, until))
-        await self.harness.chats.pause(session_id, "budget", text, until)
-
-    async def _resume(self, session_id: str) -> None:
-        self.resumed.append(session_id)
-        await self.harness.chats.resume(session_id)
+    @property
+    def paused(self) -> dict[str, float | None]:
+        """The paused sessions, and when they go on: at `NOW` if their budget was raised."""
+        sessions = self.harness.store.state.sessions.values()
+        pauses = {session.id: session.pause for session in sessions if session.pause is not None}
+        assert all(pause.kind == "budget" and "budget" in pause.text for pause in pauses.values())
+        return {key: pause.until for key, pause in pauses.items()}
 
     async def spend(self, usd: float | None, session_id: str = "s", tokens: int = 10) -> list[str]:
         """Let a turn of a session end, and return the notifications after it."""
@@ -68,7 +65,7 @@ class Recorded:
     async def record(self, event: Event) -> None:
         """Record an event, and let the budgets handle it."""
         self.harness.store.record(event)
-        await self.budgets._handle([event])
+        await self.budgets.settle()
 
     async def prefer(self, **preferences: int) -> None:
         await self.record(PreferencesUpdated(changes=preferences))
@@ -81,7 +78,7 @@ async def recorded(harness: Harness) -> AsyncIterator[Recorded]:
 
 async def test_without_budgets_nothing_pauses(recorded: Recorded) -> None:
     assert await recorded.spend(1_000_000) == []
-    assert recorded.paused == []
+    assert recorded.paused == {}
     assert await recorded.budgets.read_all("s") == []
 
 
@@ -93,17 +90,16 @@ async def test_a_used_budget_notifies_once_and_then_pauses(recorded: Recorded) -
     assert await recorded.spend(1) == []
     [reached] = await recorded.spend(2)
     assert "Raise the budget" in reached
-    assert recorded.paused == [("s", None)]
+    assert recorded.paused == {"s": None}
     assert recorded.harness.session.status == "paused"
     await recorded.prefer(budget_per_session=20)
-    assert recorded.resumed == ["s"]
-    assert recorded.harness.session.pause is None
+    assert recorded.paused == {"s": NOW}
 
 
 async def test_a_budget_of_the_day_pauses_until_the_next(recorded: Recorded) -> None:
     await recorded.prefer(budget_per_day=5)
     await recorded.spend(5)
-    assert recorded.paused == [("s", start_of_next_day(NOW))]
+    assert recorded.paused == {"s": start_of_next_day(NOW)}
     [budget] = await recorded.budgets.read_all()
     assert (budget.scope, budget.spent_usd, budget.used) == ("day", 5, 1)
 
@@ -113,21 +109,21 @@ async def test_each_budget_pauses_its_own_sessions(recorded: Recorded) -> None:
     await recorded.prefer(budget_per_project=10, budget_per_session=100)
     project = recorded.harness.store.state.projects["p"]
     await recorded.spend(10, "other")
-    assert recorded.paused == [("other", start_of_next_day(NOW))]
+    assert recorded.paused == {"other": start_of_next_day(NOW)}
     # Its own budget precedes that of the preference; 0 is no limit.
     free = project.model_copy(update={"budget_usd": 0.0})
     await recorded.record(ProjectUpdated(project=free))
-    assert recorded.resumed == ["other"]
+    assert recorded.paused == {"other": NOW}
     await recorded.record(SessionUpdated(session_id="s", updates={"budget_usd": 0.5}))
     await recorded.spend(1)
-    assert recorded.paused[1:] == [("s", None)]
+    assert recorded.paused == {"other": NOW, "s": None}
 
 
 async def test_tokens_of_unknown_cost_count_at_the_chosen_rate(recorded: Recorded) -> None:
     await recorded.prefer(budget_per_session=2, tokens_per_dollar=1000)
     await recorded.spend(None, tokens=1999)
-    assert recorded.paused == []
+    assert recorded.paused == {}
     await recorded.spend(None, tokens=1)
-    assert recorded.paused == [("s", None)]
+    assert recorded.paused == {"s": None}
     await recorded.prefer(tokens_per_dollar=0)
-    assert recorded.resumed == ["s"]
+    assert recorded.paused == {"s": NOW}
