@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Iterator
 
 from model import __version__
+from model.cli.command_lines.all import EXAMPLES
 from model.cli.command_parser import Parser
-from model.cli.help_texts import EXAMPLES
 from model.cli.parser import build_parser
 
 

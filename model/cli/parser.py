@@ -8,9 +8,8 @@ import os
 
 from model.base.errors import UsageError
 from model.base.suggestions import did_you_mean
+from model.cli.command_lines.all import COMMAND_LINES, EXAMPLES
 from model.cli.command_parser import CommandLine, HelpFormatter, Parser, Version
-from model.cli.help_texts import EXAMPLES
-from model.cli.options import COMMAND_LINES
 
 
 def read_command_line(words: list[str]) -> argparse.Namespace:
