@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from model.backends.base import RequestWithdrawn
+from model.backends.base import AgentEvent, RequestWithdrawn
 from model.base.errors import SpinneyError
 
 _Request = TypeVar("_Request")
@@ -12,7 +12,7 @@ _Request = TypeVar("_Request")
 class PendingRequests(dict[str, _Request], Generic[_Request]):
     """What the program needs to be answered, by the id under which the engine answers it."""
 
-    def __init__(self, name: str, emit: Callable[[RequestWithdrawn], Awaitable[None]]) -> None:
+    def __init__(self, name: str, emit: Callable[[AgentEvent], Awaitable[None]]) -> None:
         super().__init__()
         self._name = name
         self._emit = emit

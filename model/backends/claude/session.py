@@ -2,12 +2,10 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final
-
-from pydantic import ValidationError
+from typing import Final
 
 from model.backends import base
 from model.backends.base import Launch, Prompt, Settings
@@ -19,24 +17,19 @@ from model.backends.claude.edits import Edits
 from model.backends.claude.policy import (
     EDIT_TOOLS,
     PERMISSION_MODE,
-    PLAN_TOOL,
-    QUESTION_TOOL,
     THINKING_TOKENS,
     USER_DENIAL,
     WEB_HOOK,
-    decide,
     decide_web,
-    denial_reason,
 )
 from model.backends.claude.protocol import ClaudeStream
+from model.backends.claude.requests import ToolRequests
 from model.backends.claude.steering import UnreadMessages
-from model.backends.json_values import Json, as_object, as_objects
-from model.backends.pending import PendingRequests
+from model.backends.json_values import Json, as_object
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import SpinneyError
 from model.domain.modes import ThinkingLevel
-from model.domain.requests import Question
 from model.domain.usage import Usage
 
 NAME: Final = "Claude Code"
@@ -76,9 +69,8 @@ class ClaudeSession:
         self._has_chosen_model = False
         """Whether the user chose a model by command that has not answered yet."""
         self._channel = ProcessChannel(NAME, process, self._on_line, launch.recorder)
-        self._pending = PendingRequests[dict[str, Any]](NAME, self._channel.emit)
-        """The inputs of the requested tools."""
         self._control = ControlChannel(NAME, self._channel)
+        self._requests = ToolRequests(NAME, self._control, self._stream, edits, self._channel.emit)
         self._unread = UnreadMessages(self._control)
         self._held_end: base.TurnFinished | base.TurnFailed | None = None
         """The end of the program's turn, while it may go on with an unread message."""
@@ -161,7 +153,7 @@ class ClaudeSession:
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Carry out the plan with these settings, in the same turn."""
-        self._pending.take(request_id)
+        self._requests.take(request_id)
         await self._apply_settings(settings)
         self._stream.mode = settings.mode
         leave_plan = {
@@ -170,27 +162,27 @@ class ClaudeSession:
             "destination": "session",
         }
         plan_input = {"plan": plan} if plan else {}
-        await self._allow(request_id, plan_input, [leave_plan])
+        await self._requests.allow(request_id, plan_input, [leave_plan])
 
     async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Send the plan back with a comment; the agent reads the attachments from their paths."""
-        self._pending.take(request_id)
-        await self._deny(request_id, comment.text_with_paths)
+        self._requests.take(request_id)
+        await self._requests.deny(request_id, comment.text_with_paths)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """Answer the questions, keyed by their text."""
-        await self._allow(request_id, {**self._pending.take(request_id), "answers": dict(answers)})
+        tool_input = self._requests.take(request_id)
+        await self._requests.allow(request_id, {**tool_input, "answers": dict(answers)})
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         """Allow once, or deny."""
-        tool_input = self._pending.take(request_id)
+        tool_input = self._requests.take(request_id)
         if decision == "deny":
-            await self._deny(
-                request_id, f"{USER_DENIAL} They say: {reason}" if reason else USER_DENIAL
-            )
+            denial = f"{USER_DENIAL} They say: {reason}" if reason else USER_DENIAL
+            await self._requests.deny(request_id, denial)
             return
         # Never with the rules that the program suggests: they are patterns (`git add *`).
-        await self._allow(request_id, tool_input)
+        await self._requests.allow(request_id, tool_input)
 
     async def configure(self, settings: Settings) -> None:
         """Apply changed settings to the running program."""
@@ -243,7 +235,7 @@ class ClaudeSession:
                     str(value.get("request_id")), as_object(value.get("request"))
                 )
             case "control_cancel_request":
-                await self._pending.withdraw(str(value.get("request_id")))
+                await self._requests.withdraw(str(value.get("request_id")))
             case _:
                 await self._handle_line(value)
 
@@ -276,7 +268,7 @@ class ClaudeSession:
                     self._fallback_task = asyncio.create_task(self._fall_back(event))
                     continue
                 case base.TurnFinished() | base.TurnFailed():
-                    await self._pending.withdraw(*self._pending)
+                    await self._requests.withdraw(*self._requests)
                     self._edits.forget()
                     if self._failure is not None and not self._channel.is_stopping:
                         event = self._failure
@@ -370,7 +362,7 @@ class ClaudeSession:
     async def _handle_request(self, request_id: str, request: Json) -> None:
         match request.get("subtype"):
             case "can_use_tool":
-                await self._handle_tool_request(request_id, request)
+                await self._requests.handle(request_id, request, self._settings.web_in_plan)
             case "hook_callback":
                 decision = decide_web(self._stream.mode, self._settings.web_in_plan)
                 await self._control.respond(request_id, decision)
@@ -379,57 +371,7 @@ class ClaudeSession:
                     request_id, f"Spinney does not support {unknown}."
                 )
 
-    async def _handle_tool_request(self, request_id: str, request: Json) -> None:
-        tool, tool_input = str(request.get("tool_name")), as_object(request.get("input"))
-        decision = decide(self._stream.mode, tool, self._settings.web_in_plan)
-        # The user's own rules ask even in the program's bypass mode (2.1.330).
-        by_rule = request.get("decision_reason_type") == "rule"
-        if decision == "allow" and not by_rule:
-            await self._allow(request_id, tool_input)
-            return
-        if decision == "deny":
-            await self._deny(request_id, denial_reason(tool))
-            return
-        self._pending[request_id] = tool_input
-        match tool:
-            case _ if tool == PLAN_TOOL:
-                plan = str(tool_input.get("plan") or self._stream.last_text)
-                await self._channel.emit(base.PlanProposed(request_id, plan))
-            case _ if tool == QUESTION_TOOL:
-                await self._channel.emit(
-                    base.QuestionAsked(request_id, _parse_questions(tool_input))
-                )
-            case _:
-                await self._channel.emit(
-                    await self._build_permission(request_id, request, tool, tool_input)
-                )
-
-    async def _build_permission(
-        self, request_id: str, request: Json, tool: str, tool_input: dict[str, Any]
-    ) -> base.PermissionRequested:
-        tool_use_id = request.get("tool_use_id")
-        use = base.ToolUse(str(tool_use_id), tool, tool_input)
-        if tool in EDIT_TOOLS:
-            use = await asyncio.to_thread(self._edits.normalize, use)
-        description = str(request.get("description") or request.get("decision_reason") or "")
-        if request.get("decision_reason_type") == "rule":
-            description = (
-                f"A rule in your Claude Code settings requires permission. {description}".rstrip()
-            )
-        return base.PermissionRequested(request_id, use.name, use.input, description, tool_use_id)
-
     # Messages to the program --------------------------------------------------------------------
-
-    async def _allow(
-        self, request_id: str, tool_input: Mapping[str, Any], permissions: Iterable[Json] = ()
-    ) -> None:
-        response: Json = {"behavior": "allow", "updatedInput": dict(tool_input)}
-        if rules := list(permissions):
-            response["updatedPermissions"] = rules
-        await self._control.respond(request_id, response)
-
-    async def _deny(self, request_id: str, reason: str) -> None:
-        await self._control.respond(request_id, {"behavior": "deny", "message": reason})
 
     async def _set_thinking_tokens(self, level: ThinkingLevel) -> None:
         await self._control.request(
@@ -445,11 +387,3 @@ async def with_user_effort(launch: Launch, settings: Settings) -> Settings:
         return settings
     arguments = launch.worktree, launch.environment, launch.profile
     return settings.with_user_effort(await asyncio.to_thread(models.find_user_effort, *arguments))
-
-
-def _parse_questions(tool_input: Mapping[str, Any]) -> tuple[Question, ...]:
-    questions = []
-    for each in as_objects(tool_input.get("questions")):
-        with suppress(ValidationError):
-            questions.append(Question.model_validate(each))
-    return tuple(questions)
