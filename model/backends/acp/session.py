@@ -1,9 +1,7 @@
 """One session's ACP agent: its program, its conversation and its turns."""
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from model.agents.agents_file import AgentRow
@@ -13,19 +11,18 @@ from model.backends.acp import prompt as acp_prompt
 from model.backends.acp.policy import (
     PLAN_INSTRUCTIONS,
     SWITCH_MODE,
-    Option,
     Verdict,
     find_option,
     judge,
 )
 from model.backends.acp.program import Capabilities
+from model.backends.acp.requests import PermissionRequest, PermissionRequests
 from model.backends.acp.settings import AgentSettings
 from model.backends.acp.stream import AcpStream, parse_usage
 from model.backends.acp.tools import ToolCall
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.json_values import Json, as_object, as_objects, as_text
-from model.backends.pending import PendingRequests
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import ErrorType, SpinneyError
@@ -34,20 +31,6 @@ from model.domain.usage import Usage
 
 START_TIMEOUT: Final = 60.0
 """Seconds to respond at the start: some agents first install themselves or load a history."""
-
-_CANCELLED: Final = {"outcome": {"outcome": "cancelled"}}
-_REQUEST_CANCELLED: Final = -32800
-
-
-@dataclass(frozen=True, slots=True)
-class _PendingRequest:
-    """A permission request that the agent waits for."""
-
-    rpc_id: object
-    options: tuple[Option, ...]
-    subject: str
-    plan: str = ""
-    """The plan, if the request is to execute one."""
 
 
 class AcpSession:
@@ -77,8 +60,8 @@ class AcpSession:
         self._noticed: set[str] = set()
         self.capabilities = Capabilities()
         self._link = ProcessChannel(row.label, process, self._on_line, launch.recorder)
-        self._pending = PendingRequests[_PendingRequest](row.label, self._link.emit)
         self._rpc = JsonRpc(row.label, self._link.write, self._link.ended)
+        self._requests = PermissionRequests(row.label, self._rpc, self._link.emit)
 
     # Start -------------------------------------------------------------------------------------
 
@@ -176,31 +159,33 @@ class AcpSession:
 
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Execute the plan with these settings; an edited plan is sent as a message."""
-        request = self._pending.take(request_id)
+        request = self._requests.take(request_id)
         self._settings, self._mode = settings, settings.mode
         await self._link.emit(base.TurnModeReported(self._mode))
         is_edited = bool(plan and plan.strip() != request.plan.strip())
         if is_edited or find_option("allow", request.options) is None:
             text = f"Leave plan mode and carry out this plan:\n\n{plan or request.plan}"
             self._follow_ups.append(Prompt(text))
-        await self._decide(request.rpc_id, request.options, "deny" if is_edited else "allow")
+        await self._requests.decide(
+            request.rpc_id, request.options, "deny" if is_edited else "allow"
+        )
 
     async def discuss(self, request_id: str, comment: Prompt) -> None:
         """Send the plan back with a comment."""
-        request = self._pending.take(request_id)
+        request = self._requests.take(request_id)
         self._follow_ups.append(comment)
-        await self._decide(request.rpc_id, request.options, "deny")
+        await self._requests.decide(request.rpc_id, request.options, "deny")
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         """The protocol has no questions: agents ask in text at the end of their turn."""
-        self._pending.take(request_id)
+        self._requests.take(request_id)
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         """Allow once, or deny."""
-        request = self._pending.take(request_id)
+        request = self._requests.take(request_id)
         if decision == "deny" and reason:
             self._follow_ups.append(Prompt(f"I did not allow this: {request.subject}. {reason}"))
-        await self._decide(request.rpc_id, request.options, decision)
+        await self._requests.decide(request.rpc_id, request.options, decision)
 
     async def configure(self, settings: Settings) -> None:
         """Apply these settings from the next turn on."""
@@ -242,10 +227,7 @@ class AcpSession:
 
     async def _on_notification(self, method: str, params: Json) -> None:
         if method == "$/cancel_request":
-            for request_id, request in list(self._pending.items()):
-                if request.rpc_id == params.get("requestId"):
-                    await self._pending.withdraw(request_id)
-                    await self._rpc.respond_error(request.rpc_id, _REQUEST_CANCELLED, "cancelled")
+            await self._requests.cancel(params.get("requestId"))
         if method != "session/update" or self._id not in ("", params.get("sessionId")):
             return
         update = as_object(params.get("update"))
@@ -277,7 +259,7 @@ class AcpSession:
             await self._link.emit(base.ModeChanged("plan"))
 
     async def _on_turn_end(self, response: Json) -> None:
-        await self._pending.withdraw(*self._pending)
+        await self._requests.withdraw(*self._requests)
         result = as_object(response.get("result"))
         self._usage += parse_usage(result)
         reason = as_text(result.get("stopReason"))
@@ -348,22 +330,22 @@ class AcpSession:
             or not self._link.is_turn_open
             or self._link.is_stopping
         ):
-            await self._rpc.respond(rpc_id, _CANCELLED)
+            await self._requests.refuse(rpc_id)
             return
         call = self._stream.update_call(as_object(params.get("toolCall")))
         options = tuple(as_objects(params.get("options")))
         use = self._stream.first_use(call)
         if call.kind == SWITCH_MODE and self._mode == "plan" and not self._text_only:
             plan = call.text or as_text(call.input.get("plan"))
-            request_id = self._add_pending(_PendingRequest(rpc_id, options, use.name, plan))
+            request_id = self._requests.add(PermissionRequest(rpc_id, options, use.name, plan))
             await self._link.emit(base.PlanProposed(request_id, plan))
             return
         await self._emit_all(self._stream.call_events(call))
         verdict = await self._judge(call)
         if verdict != "ask":
-            await self._decide(rpc_id, options, "allow" if verdict == "allow" else "deny")
+            await self._requests.decide(rpc_id, options, "allow" if verdict == "allow" else "deny")
             return
-        request_id = self._add_pending(_PendingRequest(rpc_id, options, call.title or use.name))
+        request_id = self._requests.add(PermissionRequest(rpc_id, options, call.title or use.name))
         title = call.title if call.title != use.name else ""
         await self._link.emit(
             base.PermissionRequested(request_id, use.name, use.input, title, call.id or None)
@@ -381,18 +363,6 @@ class AcpSession:
         )
         return "deny" if verdict == "ask" and self._text_only else verdict
 
-    def _add_pending(self, request: _PendingRequest) -> str:
-        request_id = uuid.uuid4().hex
-        self._pending[request_id] = request
-        return request_id
-
-    async def _decide(
-        self, rpc_id: object, options: Sequence[Option], decision: base.Verdict
-    ) -> None:
-        option = find_option(decision, options)
-        chosen = {"outcome": {"outcome": "selected", "optionId": option}}
-        await self._rpc.respond(rpc_id, _CANCELLED if option is None else chosen)
-
     # Messages to the agent ---------------------------------------------------------------------
 
     def _prompt(self, blocks: list[Json]) -> Json:
@@ -403,9 +373,7 @@ class AcpSession:
         return message
 
     async def _cancel(self) -> None:
-        for request in self._pending.values():
-            await self._rpc.respond(request.rpc_id, _CANCELLED)
-        await self._pending.withdraw(*self._pending)
+        await self._requests.refuse_all()
         await self._rpc.notify("session/cancel", {"sessionId": self._id})
 
     async def _apply_settings(self) -> None:
