@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from model.backends import process_table
 from model.backends.framing import LineSplitter, OversizedLine
@@ -80,37 +80,6 @@ class InvalidLine:
     reason: str
     text: str = ""
     raw: bytes = field(default=b"", compare=False, repr=False)
-
-
-ExitCode = int | None | Literal["busy"]
-"""Exit code of a short command: `None` if it hangs, `busy` if it is still working, such as the
-first start of a program on a busy machine."""
-
-
-async def run_command(
-    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float
-) -> tuple[ExitCode, str]:
-    """Run a short command; return its exit code and stdout, or stderr if it fails without stdout.
-
-    A command that cannot be started gives exit code 1. No process is left behind.
-    """
-    try:
-        process = await AgentProcess.start(argv, cwd, environment)
-    except SpinneyError:
-        return 1, ""
-    try:
-        async with asyncio.timeout(timeout):
-            output = await process.read_output()
-            await process.wait()
-    except TimeoutError:
-        return ("busy" if await process.is_busy() else None), ""
-    else:
-        if process.returncode and not output:
-            await process.wait_settled()
-            output = process.stderr_tail
-        return process.returncode, output
-    finally:
-        await process.kill()
 
 
 def build_agent_environment(extra: Mapping[str, str]) -> dict[str, str]:

@@ -9,14 +9,18 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from model.backends.base import Probe
-from model.backends.process import ExitCode, build_agent_environment, run_command
+from model.backends.process import AgentProcess, build_agent_environment
 from model.base.errors import SpinneyError
 
 COMMAND_TIMEOUT: Final = 9.0
 """Seconds for each command of a probe."""
+
+ExitCode = int | None | Literal["busy"]
+"""Exit code of a short command: `None` if it hangs, `busy` if it is still working, such as the
+first start of a program on a busy machine."""
 
 CommandResult = tuple[ExitCode, str]
 """Exit code and output of a short command, as returned by `run_command`."""
@@ -102,6 +106,32 @@ class AgentProgram:
             f"{f'{self.label} {version}'.strip()} is older than {oldest} and does not work with"
             f" Spinney. Run: {self.update}"
         )
+
+
+async def run_command(
+    argv: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float
+) -> tuple[ExitCode, str]:
+    """Run a short command; return its exit code and stdout, or stderr if it fails without stdout.
+
+    A command that cannot be started gives exit code 1. No process is left behind.
+    """
+    try:
+        process = await AgentProcess.start(argv, cwd, environment)
+    except SpinneyError:
+        return 1, ""
+    try:
+        async with asyncio.timeout(timeout):
+            output = await process.read_output()
+            await process.wait()
+    except TimeoutError:
+        return ("busy" if await process.is_busy() else None), ""
+    else:
+        if process.returncode and not output:
+            await process.wait_settled()
+            output = process.stderr_tail
+        return process.returncode, output
+    finally:
+        await process.kill()
 
 
 def timeout_message(label: str, command: str, timeout: float) -> str:
