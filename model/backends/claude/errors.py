@@ -67,7 +67,7 @@ _LOST_CONNECTION: Final = (
     "connection error", "unable to connect", "connection refused", "econnrefused", "econnreset",
     "enotfound", "eai_again", "fetch failed", "network", "socket hang up", "timed out",
 )  # fmt: skip
-"""Words by which an error without a code means that the provider could not be reached."""
+"""Words by which an error without a status means that the provider could not be reached."""
 
 _SHOWN_DELAY: Final = 5.0
 """Seconds from which the notice includes the waiting time."""
@@ -102,11 +102,12 @@ def find_limit(code: str, text: str, status: int | None) -> Limit | None:
         return None
     if code == "rate_limit" or status == 429:
         return "usage_limit"
-    if code in ("overloaded", "server_error") or (status or 0) >= 500:
-        return "overloaded"
     lowered = text[:1000].lower()
-    is_lost = status is None and any(words in lowered for words in _LOST_CONNECTION)
-    return "network" if is_lost else None
+    # A lost connection has the code of a server that fails, without a status (2.1.330).
+    if status is None and any(words in lowered for words in _LOST_CONNECTION):
+        return "network"
+    is_failing = code in ("overloaded", "server_error") or (status or 0) >= 500
+    return "overloaded" if is_failing else None
 
 
 def check_retry(line: Mapping[str, Any]) -> TurnFailed | None:

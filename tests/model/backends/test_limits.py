@@ -41,6 +41,8 @@ def test_a_usage_limit_of_claude_code_ends_when_its_event_says() -> None:
         ("overloaded", "", 529, "overloaded"),
         ("", "", 500, "overloaded"),
         ("", "API Error: Connection error.", None, "network"),
+        ("server_error", "API Error: Unable to connect to API", None, "network"),
+        ("server_error", "API Error: 502", 502, "overloaded"),
         ("authentication_failed", "", 401, None),
         ("billing_error", "Your credit balance is too low", 400, None),
         ("", "The network of roads", 400, None),
