@@ -2,14 +2,16 @@
 
 import json
 import re
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from model.backends.base import Limit
+from model.backends.base import Limit, TurnFailed
 from model.backends.json_values import as_object
 from model.base.errors import ErrorType, SpinneyError
 from model.base.moments import parse_moment
 from model.base.text import clean_line
+from model.domain.usage import Usage
 
 LOGIN: Final = "codex login"
 SIGN_IN: Final = f"Codex is not signed in. Run: {LOGIN}"
@@ -140,6 +142,19 @@ def describe_error(
         sentence = _adapt_to_provider(sentence, provider_key)
     retry_after = _parse_delay(message) if kind == "rate_limit_error" else None
     return (f"{sentence} It said: {details}" if details else sentence), kind, retry_after
+
+
+def build_failure(
+    error: Mapping[str, Any], provider_key: str | None, usage: Usage, limit_resets_in: float | None
+) -> TurnFailed:
+    """The end of a turn with this error; `limit_resets_in` is what the account's windows say."""
+    message, error_type, retry_after = describe_error(error, provider_key)
+    if error_type == "rate_limit_error" and retry_after is None:
+        retry_after = limit_resets_in or find_reset(error, time.time())
+    limit = find_limit(error)
+    if retry_after is None and is_used_up(error):
+        limit = None
+    return TurnFailed(message, error_type, usage, retry_after, limit)
 
 
 def find_limit(error: Mapping[str, Any]) -> Limit | None:

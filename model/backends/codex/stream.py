@@ -146,6 +146,27 @@ class CodexStream:
                     self._warnings.add(params["message"])
                     yield base.Notice(params["message"])
 
+    def idle_events(
+        self, method: str, params: Json, *, is_turn_open: bool
+    ) -> list[base.AgentEvent]:
+        """The events of a notification that belongs to no turn, or, during one, to an earlier one.
+
+        Notes, and results of open tools. Token totals are updated.
+        """
+        thread = str(params.get("threadId"))
+        # A busy program reports the usage of a resumed thread when its next turn already runs.
+        is_baseline = thread == self.thread_id and not self.tokens.has_total(thread)
+        open_tools = self.open_tools if is_turn_open else frozenset()
+        events = list(self.events(method, params))
+        if is_baseline or not is_turn_open:
+            self.tokens.set_baseline(thread)
+        return [
+            event
+            for event in events
+            if isinstance(event, base.ConversationNote)
+            or (isinstance(event, base.ToolResult) and event.tool_use_id in open_tools)
+        ]
+
     def end_open_tools(self, *, is_stopped: bool) -> Iterator[base.AgentEvent]:
         """Results for the tool calls that the program never completed."""
         for tool in list(self._open_tools):
