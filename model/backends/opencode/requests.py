@@ -4,7 +4,7 @@ A mode is our policy for permissions, so many are answered without the user.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Literal
 
@@ -51,6 +51,8 @@ class PendingRequests:
         self._pending: dict[str, Literal["permission"] | _Questions] = {}
         self._uses: dict[str, base.ToolUse] = {}
         self._agents: set[str] = set()
+        self.early: list[ServerEvent] = []
+        """Requests that wait for the input of their tools."""
 
     def track(self, event: base.AgentEvent) -> None:
         """Track the tool uses that are shown, to describe permission requests for them."""
@@ -70,7 +72,7 @@ class PendingRequests:
         """The ids of the pending requests."""
         return tuple(self._pending)
 
-    def is_early(self, event: ServerEvent) -> bool:
+    def _is_early(self, event: ServerEvent) -> bool:
         """Whether the request must wait for the input of its tool, which has not arrived yet.
 
         The input is shown to the user; an edit also needs it to read the file's old content.
@@ -84,7 +86,27 @@ class PendingRequests:
         return permission != "task" and self._verdict(event.properties)[0] == "ask"
 
     async def handle(self, event: ServerEvent) -> base.AgentEvent | None:
-        """Handle a request; return it for the user, or `None` if it was answered automatically."""
+        """Handle a request; return it for the user.
+
+        `None` if it was answered automatically, or waits for its tool's input: see `handle_early`.
+        """
+        if self._is_early(event):
+            self.early.append(event)
+            return None
+        return await self._handle(event)
+
+    async def handle_early(self, *, is_late: bool) -> AsyncIterator[base.AgentEvent]:
+        """Handle those that waited, and yield those for the user.
+
+        `is_late` if the input of their tools does not come.
+        """
+        early, self.early = self.early, []
+        handle = self._handle if is_late else self.handle
+        for each in early:
+            if (request := await handle(each)) is not None:
+                yield request
+
+    async def _handle(self, event: ServerEvent) -> base.AgentEvent | None:
         key = str(event.properties.get("id"))
         if key in self._pending:
             return None

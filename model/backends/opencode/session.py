@@ -1,7 +1,6 @@
 """A session's conversation on OpenCode's server: its turns, and the methods of `base.Agent`."""
 
 import asyncio
-import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
@@ -12,13 +11,15 @@ from model.backends import base
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.json_values import as_object, as_objects
-from model.backends.opencode import commands, errors, history, policy
+from model.backends.opencode import commands, history, policy
 from model.backends.opencode import prompt as opencode_prompt
 from model.backends.opencode.agents import CustomAgents
+from model.backends.opencode.bodies import PromptBodies
 from model.backends.opencode.discovery import discover
+from model.backends.opencode.early_end import EarlyEnds
 from model.backends.opencode.edits import EDIT_TOOLS, Edits
 from model.backends.opencode.event_stream import ServerEvent
-from model.backends.opencode.inbox import EventsMissed, InboxItem, ServerLost, TurnAborted
+from model.backends.opencode.inbox import EventsMissed, Inbox, InboxItem, ServerLost, TurnAborted
 from model.backends.opencode.models import Models
 from model.backends.opencode.requests import PendingRequests
 from model.backends.opencode.rules import Rules
@@ -29,25 +30,11 @@ from model.backends.opencode.stream import OpenCodeStream
 from model.backends.process import InvalidLine
 from model.base.errors import SpinneyError
 
-ABORT_TIMEOUT: Final = 1.5
-"""Seconds that the user waits for a stop; if the program takes longer, the next turn waits."""
-
 CLOSE_TIMEOUT: Final = 2.0
 """Seconds to obey the stop that precedes closing."""
 
 _INPUT_TIMEOUT: Final = 0.5
 """Seconds that a permission request waits for the input of its tool, which arrives right after."""
-
-_MAX_EMPTY_RESPONSES: Final = 5
-"""Consecutive empty responses after which the turn fails; the program would repeat its request
-several times per second, forever (1.18.33)."""
-
-_REFUSED_CHECKS: Final = 3
-_REFUSED_INTERVAL: Final = 1.0
-"""Seconds between two checks whether a turn starts despite an error: with a missing file it does,
-with a broken image it does not (1.18.33)."""
-
-_log = logging.getLogger(__name__)
 
 
 class OpenCodeSession:
@@ -64,7 +51,6 @@ class OpenCodeSession:
     ) -> None:
         self._server = server
         self._launch = launch
-        self.record = launch.recorder
         self._id = conversation
         self._models = models
         self._release = release
@@ -76,20 +62,22 @@ class OpenCodeSession:
         self._agents = CustomAgents(agents)
         self._channel = Channel(NAME)
         self._plan: base.PlanProposed | None = None
-        self._turn = 0
-        self._has_named_model = False
-        """Whether a prompt named a model."""
-        self._missing_presets: set[str] = set()
-        """The presets that no provider has."""
+        self._bodies = PromptBodies(launch, models, self._stream, self.notice)
         self._responding_model = ""
         self._is_introduced = False
         self._is_closed = False
-        self._inbox: asyncio.Queue[InboxItem] = asyncio.Queue()
-        self._early: list[ServerEvent] = []
         self._stopper = TurnStopper(self._send_abort, self._stream)
+        self._inbox = Inbox(
+            conversation, launch.recorder, self._stopper.on_status, self._handle,
+            lambda: _INPUT_TIMEOUT if self._requests.early else None,
+        )  # fmt: skip
+        self._ends = EarlyEnds(
+            self._stopper, self._stream, self._channel,
+            self._read_busy, self._inbox.put, self._run_in_background,
+        )  # fmt: skip
         self._unread = UnreadPrompts()
         self._background: set[asyncio.Task[None]] = set()
-        server.attach(conversation, self)
+        server.attach(conversation, self._inbox)
         self._inbox_task = asyncio.create_task(self._process_inbox())
 
     def events(self) -> AsyncIterator[base.AgentEvent]:
@@ -108,7 +96,7 @@ class OpenCodeSession:
         """Start a turn."""
         parts = await asyncio.to_thread(opencode_prompt.build_parts, prompt, self._launch.worktree)
         await self._stopper.wait()
-        self._turn += 1
+        self._ends.turn += 1
         self._stream.begin_turn(plans=self._plans)
         self._requests.begin_turn()
         self._channel.begin_turn()
@@ -129,7 +117,7 @@ class OpenCodeSession:
         if not self._can_steer() or prompt.text.lstrip().startswith("/"):
             return False
         parts = await asyncio.to_thread(opencode_prompt.build_parts, prompt, self._launch.worktree)
-        body = self._build_body(parts, await self._next_settings())
+        body = await self._bodies.build(parts, self._settings)
         if not self._can_steer():
             return False
         body["messageID"] = program_id = self._unread.add(message_id)
@@ -192,49 +180,22 @@ class OpenCodeSession:
         if self._launch.text_only:
             with suppress(SpinneyError):  # if the server has exited, the conversation stays
                 await self._call("DELETE", f"/session/{self._id}", None)
-        self._server.detach(self)
-        self._inbox.put_nowait(ServerLost(""))
+        self._server.detach(self._inbox)
+        self._inbox.put(ServerLost(""))
         self._channel.lift_event_limit()
         await self._inbox_task
         self._release()
 
-    # Callbacks of the server ---------------------------------------------------------------------
-
-    def on_event(self, event: ServerEvent | InvalidLine) -> None:
-        """Queue an event, to be handled in order."""
-        if isinstance(event, ServerEvent) and event.session_id == self._id:
-            self._stopper.on_status(event.status)
-        self._inbox.put_nowait(event)
-
-    def on_events_missed(self) -> None:
-        """Queue a check of what happened while no events arrived."""
-        self._inbox.put_nowait(EventsMissed())
-
-    def on_exit(self, reason: str) -> None:
-        """Queue the exit of the program."""
-        self._inbox.put_nowait(ServerLost(reason))
-
     # Handling of the inbox, in order -------------------------------------------------------------
 
     async def _process_inbox(self) -> None:
-        while True:
-            item: InboxItem | None = None
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_INPUT_TIMEOUT if self._early else None):
-                    item = await self._inbox.get()
-            if isinstance(item, ServerLost):
-                await self._end(item.reason)
-                return
-            try:
-                await self._handle(item)
-            except SpinneyError as error:
-                _log.warning("%s: %s", NAME, error.message)
-            except Exception:  # an event that cannot be handled must not end the conversation
-                _log.exception("%s sent an event that could not be handled", NAME)
+        """Handle the inbox until the server exits or the session is closed, and end then."""
+        reason = await self._inbox.process()
+        is_stopped = self._channel.is_stopping
+        await self._end_early(None if is_stopped else base.TurnFailed(reason, "backend_error"))
+        self._channel.end()
 
-    async def _handle(
-        self, item: ServerEvent | InvalidLine | EventsMissed | TurnAborted | None
-    ) -> None:
+    async def _handle(self, item: InboxItem | None) -> None:
         match item:
             case ServerEvent():
                 await self._handle_event(item)
@@ -243,11 +204,10 @@ class OpenCodeSession:
                     await self.notice(f"{NAME} sent an invalid message, ignored ({item.reason}).")
             case EventsMissed():
                 await self._catch_up()
-            case TurnAborted() if item.turn == self._turn:
-                await self._end_aborted(item.failure)
-        early, self._early = self._early, []
-        for event in early:
-            await self._handle_request(event, is_late=item is None)
+            case TurnAborted() if item.turn == self._ends.turn:
+                await self._end_early(item.failure)
+        async for request in self._requests.handle_early(is_late=item is None):
+            await self._channel.emit(request)
 
     async def _handle_event(self, event: ServerEvent) -> None:
         if not self._channel.is_turn_open:
@@ -259,7 +219,8 @@ class OpenCodeSession:
                 await self._channel.emit(base.SteerTaken(message_id))
         match event.kind:
             case "permission.asked" | "question.asked":
-                await self._handle_request(event)
+                if (request := await self._requests.handle(event)) is not None:
+                    await self._channel.emit(request)
             case "permission.replied" | "question.replied" | "question.rejected":
                 await self._withdraw([str(event.properties.get("requestID"))])
             case _:
@@ -272,15 +233,9 @@ class OpenCodeSession:
             await self._handle_state(event)
 
     async def _handle_state(self, event: ServerEvent) -> None:
-        match event.status:
-            case "retry":
-                self._give_up(errors.give_up_failure(event.properties["status"]))
-            case "idle":
-                await self._on_idle()
-        if event.kind == "session.error" and not self._stream.has_started:
-            self._run_in_background(self._end_refused())
-        if self._stream.empty_responses >= _MAX_EMPTY_RESPONSES:
-            self._give_up(errors.empty_failure(_MAX_EMPTY_RESPONSES))
+        if event.status == "idle":
+            await self._on_idle()
+        self._ends.check(event.status, event.kind, event.properties)
 
     async def _convert_edits(self, event: base.AgentEvent) -> Iterable[base.AgentEvent]:
         if isinstance(event, base.ToolUse) and event.name in EDIT_TOOLS:
@@ -288,14 +243,6 @@ class OpenCodeSession:
         if isinstance(event, base.ToolResult):
             return self._edits.results(event)
         return [event]
-
-    async def _handle_request(self, event: ServerEvent, *, is_late: bool = False) -> None:
-        if not is_late and self._requests.is_early(event):
-            self._early.append(event)
-            return
-        request = await self._requests.handle(event)
-        if request is not None:
-            await self._channel.emit(request)
 
     async def _on_idle(self) -> None:
         """End the turn if the program has finished it or could not start it."""
@@ -315,7 +262,7 @@ class OpenCodeSession:
         if not self._channel.is_turn_open:
             return
         await self._delete_unread()
-        self._early.clear()
+        self._requests.early.clear()
         for event in self._stream.interrupt_tools():
             for converted in await self._convert_edits(event):
                 await self._channel.emit(converted)
@@ -333,8 +280,11 @@ class OpenCodeSession:
         await self._channel.emit(result)
 
     async def _is_busy(self) -> bool:
-        busy = await self._call("GET", "/session/status", None)
+        busy = await self._read_busy()
         return isinstance(busy, Mapping) and self._id in busy
+
+    async def _read_busy(self) -> object:
+        return await self._call("GET", "/session/status", None)
 
     async def _delete_unread(self) -> None:
         """Delete what the model did not get in this turn: the engine sends it again."""
@@ -344,7 +294,8 @@ class OpenCodeSession:
             with suppress(SpinneyError):  # the server may have exited
                 await self._call("DELETE", f"/session/{self._id}/message/{program_id}", None)
 
-    async def _end_aborted(self, failure: base.TurnFailed | None) -> None:
+    async def _end_early(self, failure: base.TurnFailed | None) -> None:
+        """End the turn with a failure, or as stopped."""
         result = self._stream.turn_result()
         if failure is None:
             context = result.context_tokens if isinstance(result, base.TurnFinished) else None
@@ -353,16 +304,6 @@ class OpenCodeSession:
             )
         else:
             await self._end_turn(replace(failure, usage=result.usage, cost_usd=result.cost_usd))
-
-    async def _end(self, reason: str) -> None:
-        """End the conversation, because the server exited or the session was closed."""
-        result = self._stream.turn_result()
-        usage, cost = result.usage, result.cost_usd
-        if self._channel.is_stopping:
-            await self._end_turn(base.TurnFinished("stopped", usage, cost_usd=cost))
-        else:
-            await self._end_turn(base.TurnFailed(reason, "backend_error", usage, cost_usd=cost))
-        self._channel.end()
 
     async def _withdraw(self, request_ids: Iterable[str]) -> None:
         for request_id in request_ids:
@@ -393,11 +334,11 @@ class OpenCodeSession:
         return self._settings.mode == "plan" and not self._launch.text_only
 
     async def _call(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        directory, record = self._launch.worktree, self.record
+        directory, record = self._launch.worktree, self._launch.recorder
         return await self._server.call(method, path, directory, body, record=record)
 
     async def _prompt(self, parts: list[dict[str, Any]]) -> None:
-        body = self._build_body(parts, await self._next_settings())
+        body = await self._bodies.build(parts, self._settings)
         self._stopper.on_prompt()
         path = f"/session/{self._id}"
         if command := await commands.build_call(self._call, path, body):
@@ -406,38 +347,16 @@ class OpenCodeSession:
             addressed = self._agents.address(body)
             await self._call("POST", f"{path}/prompt_async", addressed)
 
-    def _build_body(self, parts: list[dict[str, Any]], settings: Settings) -> dict[str, Any]:
-        """The body of a prompt. Raises `SpinneyError` if the model is missing."""
-        model = settings.model or self._stream.model or self._models.configured.model
-        if problem := self._models.missing_message(settings.model):
-            raise SpinneyError(problem)
-        body = dict(opencode_prompt.build_body(parts, self._launch, settings))
-        if variant := self._models.variant(model, settings):
-            body["variant"] = variant
-        return body
-
-    async def _next_settings(self) -> Settings:
-        """The settings of the next turn, without a preset model that no provider has."""
-        settings = self._models.drop_missing_preset(self._settings)
-        preset = self._settings.model
-        if settings.model != preset and preset not in self._missing_presets:
-            self._missing_presets.add(preset)
-            await self.notice(base.model_fallback_notice(NAME, preset))
-        if not settings.model and self._has_named_model:  # a prompt without one keeps the last
-            settings = replace(settings, model=self._models.configured.model)
-        self._has_named_model = self._has_named_model or bool(settings.model)
-        return settings
-
     async def _run_command(self, path: str, body: Mapping[str, Any]) -> None:
         """Let the program run a command; its response arrives at the end of the turn."""
-        turn, directory = self._turn, self._launch.worktree
+        turn, directory = self._ends.turn, self._launch.worktree
         try:
             timeout = commands.TIMEOUT
-            await self._server.call("POST", path, directory, body, timeout, self.record)
+            await self._server.call("POST", path, directory, body, timeout, self._launch.recorder)
         except SpinneyError as error:
             if not self._channel.is_stopping:
                 failure = base.TurnFailed(error.message, error.error_type)
-                self._inbox.put_nowait(TurnAborted(turn, failure))
+                self._inbox.put(TurnAborted(turn, failure))
 
     async def _answer_plan(
         self, request_id: str, settings: Settings, parts: list[dict[str, Any]]
@@ -457,41 +376,11 @@ class OpenCodeSession:
             await self.configure(before)
             raise
 
-    # Early end of a turn -------------------------------------------------------------------------
-
     async def _abort(self) -> None:
-        """End the turn for the user; the program may take longer."""
-        turn = self._turn
-        if self._plan is None:
-            await self._stopper.stop(ABORT_TIMEOUT)
-        self._inbox.put_nowait(TurnAborted(turn))
+        await self._ends.abort(is_running=self._plan is None)
 
     async def _send_abort(self) -> None:
         await self._call("POST", f"/session/{self._id}/abort", None)
-
-    async def _end_refused(self) -> None:
-        """End a turn that the program refused: after an error it sends no further events."""
-        turn = self._turn
-        for _ in range(_REFUSED_CHECKS):
-            await asyncio.sleep(_REFUSED_INTERVAL)
-            if turn != self._turn or self._stream.has_started or self._stopper.is_stopping:
-                return
-            busy = await self._call("GET", "/session/status", None)
-            if not isinstance(busy, Mapping) or self._id in busy:
-                return
-        if self._stream.error is not None:
-            failure = errors.turn_failure(self._stream.error)
-            self._inbox.put_nowait(TurnAborted(turn, failure))
-
-    def _give_up(self, failure: base.TurnFailed | None) -> None:
-        """End a turn in which the program would retry its provider for minutes."""
-        if failure is not None and not self._channel.is_stopping and not self._stopper.is_stopping:
-            self._run_in_background(self._fail(failure))
-
-    async def _fail(self, failure: base.TurnFailed) -> None:
-        turn = self._turn
-        await self._stopper.stop()
-        self._inbox.put_nowait(TurnAborted(turn, failure))
 
     async def _discover(self) -> None:
         async for event in discover(self._call, self._agents):
