@@ -25,11 +25,14 @@ class WordMatch:
         self._style = style or Style(reverse=True)
 
     def match(self, title: str) -> float:
-        """The score of a title; 0 is no match. Equal matches rank by length, shorter first."""
+        """The score of a title; 0 is no match. Equal matches rank by length, shorter first.
+
+        What follows a colon does not count: 'Server: stop' must not precede the server's screen.
+        """
         found = [_match_word(word, title) for word in self._words]
         if not found or not all(positions for _, positions in found):
             return 0.0
-        return sum(score for score, _ in found) + 1 / (len(title) + 1)
+        return sum(score for score, _ in found) + 1 / (len(title.partition(":")[0]) + 1)
 
     def highlight(self, title: str) -> Content:
         """The title with the matched letters highlighted; it is never parsed as markup."""

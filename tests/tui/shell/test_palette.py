@@ -140,3 +140,8 @@ def test_whole_words_rank_before_parts_and_short_titles_before_long_ones() -> No
     ordered = sorted(titles[1:], key=match, reverse=True)
     assert ordered == ["Commit", "Commit what is staged", "Recommit"]
     assert WordMatch("cmt", Style()).match("Compare merge times") > 0
+
+
+def test_titles_that_differ_behind_a_colon_keep_the_order_of_the_key_map() -> None:
+    match = WordMatch("server", Style()).match
+    assert match("Server: address, token, QR code") == match("Server: stop")
