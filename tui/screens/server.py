@@ -323,6 +323,7 @@ class ServerScreen(Dialog[None]):
         sentence = "Generate a new token? All connected clients have to sign in again."
         if await self.app.push_screen_wait(Confirm("New token", sentence, "generate")):
             await self.follow((await self._desk.client.call(commands.regenerate_http_token), ""))
+            self._desk.say("The token was replaced. Agents keep working.")
 
     def action_copy(self) -> None:
         """Copy the address with the token."""

@@ -289,6 +289,7 @@ async def test_a_new_token_requires_confirmation(start: Start) -> None:
         await until(pilot, lambda: isinstance(app.screen, Confirm))
         await pilot.press("y")
         await until(pilot, lambda: client.called("regenerate_http_token"))
+        await until(pilot, lambda: any("was replaced" in said for said in notifications(app)))
 
 
 async def test_errors_of_the_model_are_shown_in_the_dialog(start: Start) -> None:
