@@ -15,8 +15,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, TextIO
 
-import aiosqlite
-
 from model.base.code_block import code_block
 from model.base.errors import SpinneyError
 from model.base.paths import PRIVATE_FILE, create_private_directory, file_error, resolve_directories
@@ -39,6 +37,7 @@ from model.domain.resource import Resource
 from model.domain.sessions import Session
 from model.state import State
 from model.store.backups import open_read_only
+from model.store.connection import Connection
 from model.store.queries import DatabaseReader, SavedState
 from model.store.salvage import salvage_into
 from model.store.schema import check_integrity, refuse_newer
@@ -114,8 +113,11 @@ async def reading(database: Path) -> AsyncIterator[DatabaseReader]:
     """A reader of the database, or of what can be salvaged from a damaged one."""
     with tempfile.TemporaryDirectory(prefix="spinney-export-") as temporary:
         path = await asyncio.to_thread(_readable, database, Path(temporary) / "read.db")
-        async with aiosqlite.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True) as connection:
+        connection = await Connection.open(path, read_only=True)
+        try:
             yield DatabaseReader(connection)
+        finally:
+            await connection.close()
 
 
 def _readable(database: Path, copy: Path) -> Path:

@@ -11,15 +11,15 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
-
-import aiosqlite
 
 from model.base.errors import SpinneyError
 from model.base.paths import PRIVATE_FILE, file_error
 from model.store.backups import keep_copy, list_backups, read_commit_count, read_file_commit_count
 from model.store.commit_marker import CommitMarker
+from model.store.connection import Connection
 from model.store.queries import DatabaseReader, SavedState
 from model.store.salvage import rescue
 from model.store.schema import (
@@ -56,8 +56,8 @@ class Database(DatabaseReader):
     def __init__(
         self,
         path: Path,
-        writer: aiosqlite.Connection,
-        reader: aiosqlite.Connection,
+        writer: Connection,
+        reader: Connection,
         marker: CommitMarker,
     ) -> None:
         super().__init__(reader)
@@ -84,23 +84,16 @@ class Database(DatabaseReader):
 
     @classmethod
     async def _connect(cls, path: Path, marker: CommitMarker, *, is_exclusive: bool) -> "Database":
-        writer = await aiosqlite.connect(path, isolation_level=None)
+        writer = await Connection.open(path)
         try:
-            if is_exclusive:
-                await writer.execute("PRAGMA locking_mode=EXCLUSIVE")
-            await writer.execute("PRAGMA synchronous=FULL")
-            await writer.execute("PRAGMA busy_timeout=5000")
-            await writer.execute("PRAGMA temp_store=MEMORY")
-            await writer.execute(_CACHE)
-            await writer.create_function("noted", 1, marker.write)
+            await writer.run(partial(_prepare_writer, is_exclusive=is_exclusive))
             if is_exclusive:
                 return cls(path, writer, writer, marker)
-            reader = await aiosqlite.connect(path, isolation_level=None)
+            reader = await Connection.open(path)
         except BaseException:
             await writer.close()
             raise
-        await reader.execute("PRAGMA query_only=ON")
-        await reader.execute(_CACHE)
+        await reader.run(_prepare_reader)
         return cls(path, writer, reader, marker)
 
     async def close(self) -> None:
@@ -133,14 +126,11 @@ class Database(DatabaseReader):
 
         Nothing may be written meanwhile. Raises `sqlite3.Error`.
         """
-        await self._writer.execute("PRAGMA cache_spill=OFF")
-        await self._writer.execute("BEGIN IMMEDIATE")
         try:
-            for statement, values in statements:
-                await self._writer.execute(statement, values)
+            await self._writer.run(partial(_execute_uncommitted, statements))
             yield DatabaseReader(self._writer)
         finally:
-            await self._roll_back()
+            await self._writer.run(sqlite3.Connection.rollback)
 
     async def back_up_and_repair(self, saved: SavedState) -> str:
         """Copy the file, then write the damaged rows as they were read; return a message."""
@@ -152,21 +142,44 @@ class Database(DatabaseReader):
         return f"{saved.damage} The original database was kept as {copy.name}."
 
     async def _transaction(self, statements: Sequence[Statement]) -> None:
-        try:
-            await self._writer.execute("BEGIN IMMEDIATE")
-            for statement, values in statements:
-                await self._writer.execute(statement, values)
-            rows = list(await self._writer.execute_fetchall(_INCREMENT_COUNT))
-            await self._writer.execute("COMMIT")
-        except BaseException:
-            await self._roll_back()
-            raise
-        await self._writer.execute("SELECT noted(?)", (rows[0][0],))
+        await self._writer.run(partial(_write, statements, self._marker))
 
-    async def _roll_back(self) -> None:
-        # Not conditional on an open transaction: BEGIN itself may still be in progress.
-        with suppress(sqlite3.OperationalError):
-            await self._writer.execute("ROLLBACK")
+
+def _prepare_writer(connection: sqlite3.Connection, *, is_exclusive: bool) -> None:
+    if is_exclusive:
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA busy_timeout=5000")
+    connection.execute("PRAGMA temp_store=MEMORY")
+    connection.execute(_CACHE)
+
+
+def _prepare_reader(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute(_CACHE)
+
+
+def _write(
+    statements: Sequence[Statement], marker: CommitMarker, connection: sqlite3.Connection
+) -> None:
+    """Execute all statements in one transaction, or none."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for statement, values in statements:
+            connection.execute(statement, values)
+        ((count,),) = connection.execute(_INCREMENT_COUNT).fetchall()
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+    marker.write(count)
+
+
+def _execute_uncommitted(statements: Sequence[Statement], connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA cache_spill=OFF")
+    connection.execute("BEGIN IMMEDIATE")
+    for statement, values in statements:
+        connection.execute(statement, values)
 
 
 def _prepare(path: Path, marker: CommitMarker) -> tuple[str | None, bool]:

@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
-import aiosqlite
 from pydantic import ValidationError
 
 from model.domain.messages import Message, MessagePage
@@ -19,6 +19,7 @@ from model.domain.sessions import Session
 from model.domain.turns import Turn
 from model.domain.usage import AccountLimits
 from model.domain.worktrees import Worktree
+from model.store.connection import Connection
 from model.store.damaged_rows import add_missing_parents, read_message, read_resource, to_text
 from model.store.rows import IS_KEPT, document_row, turn_range
 from model.store.sqlite_errors import damage_error, is_damage
@@ -74,9 +75,7 @@ class OutlinedMessage:
 class DatabaseReader:
     """Queries on one connection."""
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        # Undecodable bytes are handled here, row by row.
-        connection.text_factory = bytes
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def load(self) -> SavedState:
@@ -116,7 +115,7 @@ class DatabaseReader:
             "total",
         )
         values = (session_id, limit, offset)
-        rows = list(await self.rows(query, values, "this conversation cannot be read"))
+        rows = await self.rows(query, values, "this conversation cannot be read")
         page = _read_messages(row for row in rows if row[0] is not None)
         return MessagePage(messages=page[::-1], total=rows[0][-1])
 
@@ -237,18 +236,26 @@ class DatabaseReader:
         query = _select_messages(condition)
         return _read_messages(await self.rows(query, values, "this conversation cannot be read"))
 
-    async def rows(self, query: str, values: tuple[Any, ...], effect: str) -> Iterable[sqlite3.Row]:
+    async def rows(self, query: str, values: tuple[Any, ...], effect: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query; its texts are bytes. If the file is damaged there, raise
         `SpinneyError` that says the `effect`.
         """
         try:
             # All rows in one step: an open cursor would hold the connection's snapshot, and every
             # other read meanwhile would miss what was written since.
-            return await self._connection.execute_fetchall(query, values)
+            return await self._connection.run(partial(_fetch_all, query, values))
         except sqlite3.Error as error:
             if is_damage(error):
                 raise damage_error(error, effect) from error
             raise
+
+
+def _fetch_all(
+    query: str, values: tuple[Any, ...], connection: sqlite3.Connection
+) -> list[tuple[Any, ...]]:
+    # Undecodable bytes are handled row by row.
+    connection.text_factory = bytes
+    return connection.execute(query, values).fetchall()
 
 
 def _select_messages(condition: str, joined_with: str = "", column: str = "NULL") -> str:

@@ -59,7 +59,7 @@ def test_few_modules_are_loaded_at_the_first_frame() -> None:
 import json, os, sys
 import tui.shell.app
 def connect():
-    heavy = {"aiohttp", "git", "pygments", "pydantic", "aiosqlite", "markdown_it", "model.state"}
+    heavy = {"aiohttp", "git", "pygments", "pydantic", "sqlite3", "markdown_it", "model.state"}
     heavy |= {"argparse", "hashlib", "logging.handlers", "rich._emoji_codes"}
     print(json.dumps([len(sys.modules), sorted(heavy & set(sys.modules))]), flush=True)
     os._exit(0)
@@ -109,7 +109,7 @@ print(json.dumps([alone, list(sys.modules)]))
     below += ("scripts", "store", "worktrees", "writing")
     rooms = {f"model.{room}" for room in below}
     assert [name for name in attached if ".".join(name.split(".")[:2]) in rooms] == []
-    assert not attached & {"git", "aiosqlite"}
+    assert not attached & {"git", "sqlite3"}
     assert "aiohttp" not in alone
 
 

@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[3]
 def test_importing_the_program_loads_only_what_the_first_frame_needs() -> None:
     program = (
         "import sys, tui.shell.app;"
-        "heavy = {'aiohttp', 'git', 'pygments', 'pydantic', 'aiosqlite', 'markdown_it',"
+        "heavy = {'aiohttp', 'git', 'pygments', 'pydantic', 'sqlite3', 'markdown_it',"
         "'textual.widgets._text_area', 'tui.composer.widget'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
