@@ -228,7 +228,10 @@ class EventBus:
 
     def entries(self, index: int) -> list[Published]:
         """Return the sealed events from this index on."""
-        return list(islice(self._ring.entries, max(0, index - self.start), None))
+        # From the newest on: few are new, and a deque is walked from its end.
+        newest = list(islice(reversed(self._ring.entries), max(0, self._end - index)))
+        newest.reverse()
+        return newest
 
     def _follow(self, session_id: str) -> None:
         ring, readers = self._session_rings.get(session_id, (_Ring(CAPACITY, RING_BYTES), 0))
