@@ -62,11 +62,11 @@ def make_session(
     """Return a session, the last of its worktree; `agent` is what `choose_agent` returned."""
     backend, model = agent
     project = state.projects[worktree.project_id]
-    others = state.sessions_of(worktree.id, archived=True)
+    orders = [s.order for s in state.sessions.values() if s.worktree_id == worktree.id]
     return Session(
         id=session_id,
         worktree_id=worktree.id,
-        name=clean_line(wanted.name or "") or f"Session {len(others) + 1}",
+        name=clean_line(wanted.name or "") or f"Session {len(orders) + 1}",
         named_by_user=bool(wanted.name),
         created_at=time.time(),
         updated_at=time.time(),
@@ -77,7 +77,7 @@ def make_session(
             project, state.preferences, backend, catalog=workspace.catalog, demo=workspace.demo
         ),
         prompt=wanted.prompt,
-        order=max((other.order + 1 for other in others), default=0),
+        order=max(orders, default=-1) + 1,
     )
 
 

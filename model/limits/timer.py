@@ -103,11 +103,12 @@ class ResumeTimer:
 
     def start_due(self) -> float | None:
         """Start what is due and may start now; return the seconds to wait, `None` for events."""
-        for due in self._choose():
+        waiting = list_due(self._store.state)
+        for due in self._choose(waiting):
             key = due.session_id, due.message_id
             self._free_at[due.account] = asyncio.get_running_loop().time() + self._gap()
             self._starting[key] = asyncio.create_task(self._start(due))
-        return self._find_wait()
+        return self._find_wait(waiting)
 
     async def _start(self, due: Due) -> None:
         key = due.session_id, due.message_id
@@ -120,10 +121,10 @@ class ResumeTimer:
         finally:
             del self._starting[key]
 
-    def _choose(self) -> list[Due]:
+    def _choose(self, waiting: list[Due]) -> list[Due]:
         """Return what starts now: the first that is due of each account that may start one."""
         now, chosen = self._clock(), dict[str, Due]()
-        for due in list_due(self._store.state):
+        for due in waiting:
             if due.at > now:
                 break
             is_starting = (due.session_id, due.message_id) in self._starting
@@ -131,8 +132,8 @@ class ResumeTimer:
                 chosen[due.account] = due
         return list(chosen.values())
 
-    def _find_wait(self) -> float | None:
-        waiting, now = list_due(self._store.state), self._clock()
+    def _find_wait(self, waiting: list[Due]) -> float | None:
+        now = self._clock()
         keys = {(due.session_id, due.message_id) for due in waiting}
         self._retry_at = {key: at for key, at in self._retry_at.items() if key in keys}
         if not waiting:
@@ -157,7 +158,9 @@ def _matters(event: Event) -> bool:
     match event:
         case SessionUpdated():
             return bool(event.updates.keys() & {"pause", "status", "archived_at", "worktree_id"})
-        case MessageQueued() | MessageRemoved() | SessionCreated() | SessionArchived():
+        case SessionCreated():
+            return event.session.pause is not None
+        case MessageQueued() | MessageRemoved() | SessionArchived():
             return True
         case SessionDeleted() | WorktreeEvent():
             return True
