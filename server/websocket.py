@@ -71,7 +71,8 @@ class WebSockets:
         self._live_lines = LiveLines(bus, state, self._fanout.send_frame)
         self._open: dict[Connection, web.WebSocketResponse] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._watchdog = asyncio.create_task(self._watch_clients())
+        self._watchdog: asyncio.Task[None] | None = None
+        """Runs while a client is connected: nothing wakes an idle program without one."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -103,6 +104,8 @@ class WebSockets:
         )
         connection = self._connect(request.transport, since, event_format, accepts)
         self._open[connection] = socket
+        if self._watchdog is None:
+            self._watchdog = asyncio.create_task(self._watch_clients())
         client = _Client(self, connection, run, is_local=self._is_local)
         try:
             await self._receive(socket, connection, client)
@@ -122,7 +125,8 @@ class WebSockets:
 
     async def stop(self) -> None:
         """Close all connections because the server stops."""
-        self._watchdog.cancel()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
         await self.close(WSCloseCode.GOING_AWAY, "The server stops.")
         self._blocks.close()
         self._live_lines.close()
@@ -188,13 +192,14 @@ class WebSockets:
         loop = asyncio.get_running_loop()
         interval = min(_WATCH_INTERVAL, self._limits.ping / 4, self._limits.stuck / 4)
         last_check = loop.time()
-        while True:
+        while self._open:
             await asyncio.sleep(interval)
             now = loop.time()
             overslept, last_check = now - last_check - interval, now
             for connection in tuple(self._open):
                 connection.exclude_suspension(overslept, now)
                 self._check_client(connection, now)
+        self._watchdog = None
 
     def _check_client(self, connection: Connection, now: float) -> None:
         limits = self._limits

@@ -25,7 +25,8 @@ MAX_BYTES = 4_000_000
 UNFINISHED_SECONDS = 0.5
 """How long an editor may take between emptying the file and filling it."""
 RETRY_SECONDS = 0.05
-DEBOUNCE_MS = 60
+STEP_MS = 200
+"""How often the watcher's thread looks whether the system has reported a change."""
 POLL_MS = 2000
 """The file is also polled: some file systems report no changes (network, containers)."""
 MAX_RACES = 20
@@ -203,8 +204,8 @@ async def _watch_ticks(folders: set[Path], names: set[str]) -> AsyncGenerator[No
         async for _ in awatch(
             *folders,
             watch_filter=lambda _, path: Path(path).name in names,
-            debounce=DEBOUNCE_MS,
-            step=DEBOUNCE_MS // 2,
+            debounce=2 * STEP_MS,
+            step=STEP_MS,
             rust_timeout=POLL_MS,
             yield_on_timeout=True,
             recursive=False,
