@@ -35,8 +35,8 @@ async def continue_foreign_session(desk: Desk) -> None:
             desk.say(problem, bad=True)
         if not found:
             raise SpinneyError(
-                "No conversation was begun in this directory or in the project's with an agent's "
-                "own screen."
+                "There is none from an agent's own screen, in this directory or the project's, that "
+                "is not here already."
             )
         return [_choice(key, one, worktree.path) for key, one in found.items()]
 

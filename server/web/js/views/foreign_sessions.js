@@ -18,7 +18,7 @@ export async function continueForeignSession(app, worktree) {
   if (!found) return;
   for (const problem of found.problems) app.toast(problem, { bad: true });
   if (!found.sessions.length) {
-    app.toast("No conversation was begun in this directory or in the project's with an agent's own screen.");
+    app.toast("There is none from an agent's own screen, in this directory or the project's, that is not here already.");
     return;
   }
   /** @type {import("../dialogs.js").MenuEntry<any>[]} */
