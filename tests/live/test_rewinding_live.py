@@ -117,12 +117,15 @@ class Talk:
     async def say(self, text: str, session_id: str = "s") -> Message:
         """Send a message and return the answer."""
         await self.chats.send(session_id, text)
+        await self.wait_for_turn(session_id)
+        return (await self.store.messages(session_id)).messages[-1]
+
+    async def wait_for_turn(self, session_id: str = "s") -> None:
         async with asyncio.timeout(TURN_LIMIT):
             while self.session(session_id).is_active:
                 self._harness.changed.clear()
                 await self._harness.changed.wait()
         assert self.session(session_id).status == "idle", self.session(session_id).last_run
-        return (await self.store.messages(session_id)).messages[-1]
 
     def session(self, session_id: str = "s") -> Session:
         return self.store.state.sessions[session_id]
@@ -132,12 +135,16 @@ class Talk:
         await self.say(first)
         between = self.session()
         await self.say(second)
+        return await self.find_point(second, between)
+
+    async def find_point(self, text: str, before: Session) -> ConversationPoint:
+        """The point before a message; `before` is the session as it was then."""
         messages = (await self.store.messages("s")).messages
         return ConversationPoint(
-            message_id=next(message.id for message in messages if message.text == second),
+            message_id=next(message.id for message in messages if message.text == text),
             backend="demo",
-            resume_token=between.resume_token,
-            mark=between.turn_mark,
+            resume_token=before.resume_token,
+            mark=before.turn_mark,
         )
 
 
@@ -204,6 +211,26 @@ async def test_the_model_knows_nothing_of_what_was_taken_back_until_it_is_brough
     assert "say: three" not in sent
     # The copy continues by itself.
     assert (await talk.say("remember?")).text == "You said: say: one; remember?"
+
+
+async def test_a_message_sent_into_a_turn_stays_and_goes_with_that_turn(
+    talk_and_stub: tuple[Talk, Stub],
+) -> None:
+    talk, _ = talk_and_stub
+    await talk.say("say: one")
+    before_turn, text = talk.session(), "slowly: " + "warp " * 8
+    await talk.chats.send("s", text)
+    await talk.chats.send("s", "say: two", steer=True)
+    await talk.wait_for_turn()
+    after_turn = talk.session()
+    await talk.say("say: three")
+    messages = (await talk.store.messages("s")).messages
+    assert [each.text for each in messages if each.steered] == ["say: two"]
+    await talk.chats.rewind("s", keep=await talk.find_point("say: three", after_turn))
+    known = (await talk.say("remember?")).text
+    assert "say: one" in known and "say: two" in known and "say: three" not in known
+    await talk.chats.rewind("s", keep=await talk.find_point(text, before_turn))
+    assert (await talk.say("remember?")).text == "You said: say: one"
 
 
 async def test_a_fork_works_in_the_other_worktree_and_leaves_the_session_as_it_was(
