@@ -10,7 +10,7 @@ from model.backends.demo.backend import DemoBackend
 from model.backends.opencode.conversations import fork
 from model.base.errors import SpinneyError
 from tests.model.backends import claude_lines as say
-from tests.model.backends.agents import Conversation, Open, get_resume_token, make_launch
+from tests.model.backends.agents import Conversation, Open, get_resume_token, make_launch, text
 from tests.model.backends.claude_lines import read_arguments
 
 Json = dict[str, Any]
@@ -125,13 +125,17 @@ async def test_the_demo_agent_remembers_what_came_before_the_mark(
     backend = DemoBackend(tmp_path / "memory")
     agent = await backend.open(make_launch(worktree))
     original = Conversation(agent)
-    first = marks(await original.turn("/demo say one"))[-1]
+    await agent.send(base.Prompt("/demo ask one?"))
+    asked = await original.until(base.QuestionAsked)
+    assert await agent.steer("m", base.Prompt("and more"))
+    await agent.answer(asked.request_id, {})
+    first = marks(await original.rest())[-1]
     await original.turn("/demo say two")
     token = get_resume_token(original)
     copy = await backend.open(make_launch(worktree, resume_token=token, fork_at=first))
-    said = await Conversation(copy).turn("/demo recall")
-    assert "one" in str(said)
-    assert "two" not in str(said)
+    said = text(await Conversation(copy).turn("/demo recall"))
+    assert "one" in said and "and more" in said
+    assert "two" not in said
     with pytest.raises(base.CannotForkError):
         await backend.open(make_launch(worktree, resume_token=token, fork_at="9"))
     for opened in (agent, copy):
