@@ -3,6 +3,7 @@
 import re
 import time
 
+from model.base.moments import format_moment
 from model.base.plural import count
 from model.base.text import clean_line
 
@@ -67,9 +68,8 @@ def describe_limit_end(seconds: float) -> str:
     sentence = f"The limit ends in {format_duration(seconds)}"
     if seconds < 60:
         return f"{sentence}."
-    end = time.localtime(time.time() + seconds)
-    is_today = end[:3] == time.localtime()[:3]
-    return f"{sentence}, at {time.strftime('%H:%M' if is_today else '%H:%M on %Y-%m-%d', end)}."
+    now = time.time()
+    return f"{sentence}, at {format_moment(now + seconds, now)}."
 
 
 def format_duration(seconds: float) -> str:

@@ -5,6 +5,8 @@ import sys
 import time
 from typing import Any
 
+from model.base.moments import format_moment
+
 _CODES = {
     "bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36",
 }  # fmt: skip
@@ -30,17 +32,12 @@ def describe_state(row: dict[str, Any]) -> str:
         return f"waiting: {row['waiting_for'] or 'you'}"
     if row["status"] == "paused" and row["pause"]:
         until = row["pause"]["until"]
-        return f"paused until {_format_time(until)}" if until else "paused"
+        return f"paused until {format_moment(until, time.time())}" if until else "paused"
     if row["status"] == "idle" and row["last_run_status"] in ("cancelled", "interrupted"):
         return "stopped" if row["last_run_status"] == "cancelled" else "interrupted"
     if row["status"] == "idle":
         return "done" if row["last_run_status"] else "new"
     return str(row["status"])
-
-
-def _format_time(moment: float) -> str:
-    is_today = time.time() > moment - 86_400
-    return time.strftime("%H:%M" if is_today else "%b %d %H:%M", time.localtime(moment))
 
 
 def paint_state(row: dict[str, Any], width: int = 0) -> str:

@@ -1,13 +1,14 @@
 """`spinney usage`: what agents used, as a table, as JSON or as CSV."""
 
 import csv
-import datetime
 import io
+import time
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from model.base.amounts import format_cost, format_duration, format_number
+from model.base.moments import format_moment
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
 from model.cli.quick_call import request_here
@@ -81,6 +82,5 @@ def _describe_limits(accounts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             used = "unknown" if window["used"] is None else f"{round(100 * window['used'])} % used"
             resets = ""
             if window["resets_at"] is not None:
-                at = datetime.datetime.fromtimestamp(window["resets_at"])
-                resets = f", resets {at:%Y-%m-%d %H:%M}"
+                resets = f", resets {format_moment(window['resets_at'], time.time())}"
             yield f"{clean_line(account['label'])}, {clean_line(window['label'])}: {used}{resets}"

@@ -1,10 +1,12 @@
 """The page of what agents used: sums of some days, limits and budgets."""
 
 import datetime
+import time
 from typing import TYPE_CHECKING, Final
 
 from model.api.usage import Budget, UsageBy, UsageReport, get_usage, list_budgets, list_usage_limits
 from model.base.amounts import format_cost, format_duration, format_number
+from model.base.moments import format_moment
 from model.commands.dispatch import run
 from model.domain.usage import AccountLimits
 from server.lite.html import Element, make
@@ -78,7 +80,7 @@ def _describe_limits(accounts: list[AccountLimits]) -> "Iterator[str]":
             used = "unknown" if window.used is None else f"{round(100 * window.used)} % used"
             resets = ""
             if window.resets_at is not None:
-                resets = f", resets {datetime.datetime.fromtimestamp(window.resets_at):%d %b %H:%M}"
+                resets = f", resets {format_moment(window.resets_at, time.time())}"
             yield f"{account.label}, {window.label}: {used}{resets}"
 
 

@@ -9,6 +9,7 @@ from model.agents.catalog import BUILT_IN
 from model.api.code_reviews import ReviewState
 from model.api.command import Command
 from model.api.doctor import AgentKind, AgentModel, BackendReport, Installation
+from model.api.usage import UsageReport, UsageRow
 from model.api.worktrees import RemovalLosses
 from model.base.errors import SpinneyError
 from model.client.base import Disconnected, EventBatch, Loaded, Update
@@ -40,6 +41,14 @@ class FakeClient:
             "get_problems": lambda given: [],
             "list_recovery_points": lambda given: [],
             "list_turns": lambda given: [],
+            "get_usage": lambda given: UsageReport(
+                by=given["by"],
+                since=None,
+                until=None,
+                today="2026-11-27",
+                rows=[],
+                total=UsageRow(key="", label="Total"),
+            ),
             "get_http_server_status": lambda given: {"running": False},
             "find_secrets": lambda given: SecretReport(),
             "list_server_addresses": lambda given: [],

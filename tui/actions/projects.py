@@ -13,17 +13,20 @@ from model.api.projects import get_project_branches, update_project_settings
 from model.api.projects import remove_project as remove_project_command
 from model.api.recovery import list_recovery_points
 from model.api.secrets import forget_allowed_secret
+from model.api.usage import get_usage, set_budget
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions.folders import delete_folder
 from tui.actions.recovery import describe_recovery, restore_sessions
+from tui.actions.usage import parse_dollars
 from tui.desk import Desk
 from tui.screens.add_project import AddProject, WantedProject, is_url
 from tui.screens.choose import Choice
 from tui.screens.cloning import Cloning
 from tui.screens.dialog import Confirm
 from tui.screens.project_settings import EditProject, ProjectSettings, settings_of
+from tui.screens.usage_lines import describe_total
 from tui.store.places import Place, find_project_id
 
 if TYPE_CHECKING:
@@ -163,9 +166,14 @@ async def project_settings(desk: Desk) -> None:
         found = await desk.client.call(list_tracker_teams, project_id=project.id)
         return [Choice(team.id, f"{team.key} {team.name}") for team in found]
 
+    async def used_today() -> str:
+        report = await desk.client.call(get_usage, by="day", project_id=project.id)
+        today = next((row for row in report.rows if row.key == report.today), None)
+        return describe_total(today) if today else "nothing"
+
     while True:
         dialog = EditProject(
-            project, agents, profiles, branches, teams, list(known), given, problem
+            project, agents, profiles, branches, teams, list(known), used_today, given, problem
         )
         wanted = await desk.ask(dialog)
         if wanted is None or wanted == before:
@@ -185,6 +193,9 @@ async def _save_settings(
     def if_changed(now: str, was: str) -> str | None:
         return now if now != was else None
 
+    if wanted.budget != before.budget:
+        usd = parse_dollars(wanted.budget)
+        await desk.client.call(set_budget, usd=usd, project_id=project_id)
     await desk.client.call(
         update_project_settings,
         project_id=project_id,

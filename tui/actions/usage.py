@@ -38,7 +38,7 @@ async def set_session_budget(desk: Desk, typed: str) -> None:
     if session is None:
         desk.say("Open a session first.")
         return
-    usd = _parse(typed)
+    usd = parse_dollars(typed)
     budget = await desk.client.call(set_budget, usd=usd, session_id=session.id)
     if budget is None:
         desk.say("The session has no budget.")
@@ -47,7 +47,8 @@ async def set_session_budget(desk: Desk, typed: str) -> None:
         desk.say(f"The session may use {limit}; it has used {spent}.")
 
 
-def _parse(typed: str) -> float | None:
+def parse_dollars(typed: str) -> float | None:
+    """Return a budget as typed; `None` if nothing was. Raises `invalid_request`."""
     text = typed.strip().removeprefix("$").replace(",", "")
     if not text:
         return None

@@ -1,6 +1,6 @@
 """The dialog with a project's settings; empty fields use the preferences."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -48,6 +48,8 @@ class ProjectSettings:
     """The id of the team of the issue tracker."""
     tracker_key: str = ""
     """A new key for the issue tracker; empty keeps the present one, `-` removes it."""
+    budget: str = ""
+    """Dollars for each day; 0 for no limit."""
     allowed_secrets: tuple[str, ...] = ()
     """Fingerprints of what may be committed although it looks like a secret."""
 
@@ -65,12 +67,13 @@ def settings_of(project: "Project") -> ProjectSettings:
         None if servers is None else tuple(servers),
         project.branch_template or "",
         project.tracker_team_id or "",
+        budget="" if project.budget_usd is None else f"{project.budget_usd:.12g}",
         allowed_secrets=tuple(project.allowed_secrets),
     )
 
 
 class EditProject(Dialog[ProjectSettings]):
-    """Agent, provider profile, branches, landing, directory, instructions, servers, tracker."""
+    """Agent, provider profile, branches, budget, instructions, servers, tracker and more."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "save", show=False, priority=True),
@@ -85,6 +88,7 @@ class EditProject(Dialog[ProjectSettings]):
         branches: Load,
         teams: Load,
         servers: Sequence[str],
+        used_today: Callable[[], Awaitable[str]],
         filled_in: ProjectSettings,
         problem: str = "",
     ) -> None:
@@ -94,6 +98,7 @@ class EditProject(Dialog[ProjectSettings]):
         self._branches = branches
         self._teams = teams
         self._servers = servers
+        self._used_today = used_today
         self._secrets = project.allowed_secrets
         self._given = filled_in
         self._problem = problem
@@ -121,6 +126,17 @@ class EditProject(Dialog[ProjectSettings]):
                 ),
                 classes="field",
             ),
+            Horizontal(
+                Label("Daily budget".ljust(LABEL_WIDTH)),
+                TextField(
+                    given.budget,
+                    id="budget",
+                    placeholder="as in the preferences; in dollars, 0 for none",
+                    compact=True,
+                ),
+                classes="field",
+            ),
+            Static("Used today: …", id="used-today", markup=False),
             Label("Worktree directory"),
             TextField(given.directory, id="directory", placeholder="in ~/spinney", compact=True),
             Label("Instructions for all agents in this project"),
@@ -193,8 +209,16 @@ class EditProject(Dialog[ProjectSettings]):
     def on_mount(self) -> None:
         """Focus the first field."""
         self.query_one("#agent").focus()
+        self.run_worker(self._show_used_today(), exit_on_error=False)
         if self._given.tracker_team:
             self.run_worker(self._name_team(), exit_on_error=False)
+
+    async def _show_used_today(self) -> None:
+        try:
+            used = await self._used_today()
+        except SpinneyError as error:
+            used = error.message
+        self.query_one("#used-today", Static).update(f"Used today: {used}")
 
     async def _name_team(self) -> None:
         """Show the name of the team in place of its id."""
@@ -261,6 +285,7 @@ class EditProject(Dialog[ProjectSettings]):
                 self.query_one("#template", Input).value.strip(),
                 self.query_one("#team", PickField).choice.value,
                 self.query_one("#tracker-key", Input).value.strip(),
+                self.query_one("#budget", Input).value.strip(),
                 allowed,
             )
         )

@@ -69,6 +69,7 @@ const ACTIONS = [
   { id: "show_sweep", do: (app, context) => app.go("sweep", idOfProject(context)) },
   { id: "share_session", needs: "session", do: (app, { session }) => session && import("./views/share.js").then((module) => module.share(app, { sessionId: session.id }, session.name)) },
   { id: "share_project", needs: "project", do: (app, { project }) => shareProject(app, project) },
+  { id: "set_budget_of_session", needs: "session", do: (app, { session }) => session && import("./views/budget.js").then((module) => module.setSessionBudget(app, session)) },
   { id: "show_guests", do: (app) => app.go("guests") },
   { id: "show_usage", do: (app) => app.go("usage") },
   { id: "show_archive", keys: "f8", do: (app) => app.go("archive") },

@@ -12,6 +12,18 @@ export function formatTime(timestamp) {
   return time.toLocaleString([], { ...day, hour: "2-digit", minute: "2-digit" });
 }
 
+/**
+ * A moment in seconds since 1970, as all interfaces write it: `18:00` today, else `Mon 3 May 18:00`.
+ * @param {number} moment @param {boolean} [hasSeconds]
+ */
+export function formatWhen(moment, hasSeconds = false) {
+  const then = new Date(moment * 1000);
+  const time = then.toTimeString().slice(0, hasSeconds ? 8 : 5);
+  if (then.toDateString() === new Date().toDateString()) return time;
+  const [weekday, month] = then.toDateString().split(" ");
+  return `${weekday} ${then.getDate()} ${month} ${time}`;
+}
+
 const FENCE = /^[ \t]*(?:\x60{3}|~~~)[\w+-]*[ \t]*(?:\n|$)/gm;
 const LINK = /\[([^[\]]{1,200})\]\([^()\s]{1,400}\)/g;
 const SIGN = /^ {0,3}(?:#{1,6}|>)[ \t]+|\*\*|\x60/gm;
@@ -59,3 +71,6 @@ export function formatCost(usd, isEstimated = false, isPartial = false) {
   const dollars = usd.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   return `${isEstimated ? "~" : ""}${usd > 0 && usd < 0.005 ? "<$0.01" : `$${dollars}`}${isPartial ? "+" : ""}`;
 }
+
+/** The cost of a row of `get_usage`, with its marks. @param {{ cost_usd: number | null, turns: number, estimated_turns: number, unknown_turns: number }} row */
+export const describeCost = (row) => formatCost(row.cost_usd, row.estimated_turns > 0, row.unknown_turns > 0 && row.unknown_turns < row.turns);

@@ -48,6 +48,7 @@ export const TITLES = {
   show_sweep: "Sweep: all worktrees with their sizes",
   share_session: "Share the session with a guest",
   share_project: "Share the project with a guest",
+  set_budget_of_session: "Set the budget of the session",
   show_guests: "Guests: their links, and what they did",
   show_usage: "Usage: tokens, cost and limits",
   show_archive: "Archive: restore or delete worktrees, sessions and recovery points",

@@ -8,7 +8,7 @@ import { make } from "./dom.js";
 import { icon } from "./icons.js";
 import { gitMarks, markElement, markOf, strongestMark } from "./marks.js";
 import { hashFor } from "./router.js";
-import { formatAge, formatTime } from "./format.js";
+import { formatAge, formatWhen } from "./format.js";
 
 /**
  * @typedef {import("./app.js").App} App
@@ -74,7 +74,7 @@ function statusText(app, item, session) {
   if (item.status && !["ready", "idle", "running", "waiting", "failed", "paused"].includes(item.status)) return item.status;
   if (!session) return "";
   if (session.waiting_for) return session.waiting_for;
-  if (session.status === "paused" && session.pause?.until) return formatTime(session.pause.until * 1000);
+  if (session.status === "paused" && session.pause?.until) return formatWhen(session.pause.until);
   if (session.status === "running") {
     const activity = app.state.activities.get(session.id);
     return activity ? describeActivity(activity) : "";

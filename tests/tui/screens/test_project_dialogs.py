@@ -3,10 +3,11 @@
 import asyncio
 from typing import Any
 
-from textual.widgets import Input, SelectionList, TextArea
+from textual.widgets import Input, SelectionList, Static, TextArea
 
 from model.api.cloning import CloneProgress
 from model.api.directories import Directory
+from model.api.usage import UsageReport, UsageRow
 from model.base.errors import SpinneyError
 from model.domain.events.program import PreferencesUpdated
 from model.domain.events.projects import ProjectAdded
@@ -312,6 +313,31 @@ async def test_a_project_can_have_its_own_provider_profile(start: Start) -> None
         await pilot.press("ctrl+g")
         await until(pilot, lambda: client.called("update_project_settings"))
         assert client.called("update_project_settings")[0]["default_provider"] == "gateway"
+
+
+async def test_the_budget_of_a_project_is_set_beside_what_was_used_today(start: Start) -> None:
+    client = FakeClient(a_state(a_project()))
+    today = UsageRow(key="2026-11-27", label="", turns=3, cost_usd=1.5, tokens=1200)
+    client.answers["get_usage"] = lambda given: UsageReport(
+        by="day", since=None, until=None, today=today.key, rows=[today], total=today
+    )
+    client.answers["set_budget"] = lambda given: None
+    client.answers["update_project_settings"] = lambda given: None
+    async with start(client) as (app, pilot):
+        await move_cursor(app, pilot, Place("project", "p1"))
+        app.main.action_do("project_settings")
+        await until(pilot, lambda: isinstance(app.screen, EditProject))
+        first = app.screen
+        used = app.screen.query_one("#used-today", Static)
+        await until(pilot, lambda: "Used today: $1.50 · 1.2k tokens" in str(used.render()))
+        app.screen.query_one("#budget", Input).focus()
+        await pilot.press(*"lots", "ctrl+g")
+        await until(pilot, lambda: isinstance(app.screen, EditProject) and app.screen is not first)
+        assert "Not a number of dollars: lots" in screen_text(app)
+        app.screen.query_one("#budget", Input).value = "$2.50"
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: client.called("set_budget"))
+        assert client.called("set_budget") == [{"usd": 2.5, "project_id": "p1"}]
 
 
 async def test_the_key_of_the_issue_tracker_is_hidden_and_its_team_is_chosen(start: Start) -> None:

@@ -4,11 +4,10 @@
 import { describeActivity } from "../activity.js";
 import { choose } from "../dialogs.js";
 import { button, make, syncKeyed } from "../dom.js";
-import { formatDuration } from "../format.js";
+import { formatDuration, formatWhen } from "../format.js";
 import { icon } from "../icons.js";
 import { changeCounts, markElement, markOf } from "../marks.js";
 import { hashFor } from "../router.js";
-import { formatWhen } from "./pause.js";
 
 /**
  * @typedef {import("../app.js").App} App

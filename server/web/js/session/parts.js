@@ -22,6 +22,7 @@ const MENU_ACTIONS = {
   new_session: "plus",
   rename_session: "edit",
   share_session: "external",
+  set_budget_of_session: "bolt",
   open_worktree_page: "branch",
   pull_request: "pull-request",
   show_landing: "merge",

@@ -3,7 +3,7 @@
 
 import { choose, showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
-import { formatTime } from "../format.js";
+import { formatWhen } from "../format.js";
 import { may } from "../guest.js";
 
 /**
@@ -14,9 +14,6 @@ import { may } from "../guest.js";
 const SOON = 600; // s until which a time is shown with its seconds
 const HOUR = 3600; // s
 
-/** A time in seconds since 1970. @param {number} seconds */
-export const formatWhen = (seconds) => formatTime(seconds * 1000);
-
 /** When a paused session continues, as a sentence. @param {Resource} pause */
 export function describeResumption(pause) {
   const now = Date.now() / 1000;
@@ -25,7 +22,7 @@ export function describeResumption(pause) {
     return `${end}It waits until you continue it.`;
   }
   if (pause.until <= now) return "It continues in a moment.";
-  const time = pause.until - now < SOON ? new Date(pause.until * 1000).toLocaleTimeString() : formatWhen(pause.until);
+  const time = formatWhen(pause.until, pause.until - now < SOON);
   if (pause.kind === "overloaded" || pause.kind === "network") return `Attempt ${pause.attempts + 1} is at ${time}.`;
   return `It continues at ${time}.`;
 }

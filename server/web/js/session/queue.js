@@ -2,11 +2,12 @@
 // Messages that are queued behind a run, or waiting for the connection. They can be edited and removed.
 
 import { button, make, syncKeyed } from "../dom.js";
+import { formatWhen } from "../format.js";
 import { may } from "../guest.js";
 import { icon } from "../icons.js";
 import { choose } from "../dialogs.js";
 import { hashFor } from "../router.js";
-import { chooseSendTime, formatWhen } from "./pause.js";
+import { chooseSendTime } from "./pause.js";
 
 /**
  * @typedef {import("../state.js").Resource} Resource

@@ -7,6 +7,7 @@ import { listActions, performAction } from "../perform.js";
 export const SLASH_COMMANDS = {
   agent: "choose_agent",
   archive: "archive_worktree",
+  budget: "set_budget_of_session",
   clear: "begin_afresh",
   continue: "continue_session",
   elsewhere: "continue_elsewhere",
@@ -19,6 +20,7 @@ export const SLASH_COMMANDS = {
   rename: "rename_session",
   share: "share_session",
   thinking: "choose_thinking",
+  usage: "show_usage",
   undo: "undo_turn",
   redo: "redo_turn",
 };

@@ -4,6 +4,7 @@
 import { showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { loadAgents } from "../session/models.js";
+import { projectBudget } from "./budget.js";
 import { METHODS } from "./landing_types.js";
 
 /**
@@ -21,6 +22,7 @@ export async function projectSettings(app, projectId) {
   const fields = makeFields(app, project, agents);
   const servers = makeServerBoxes(app, project);
   const secrets = makeSecretBoxes(project);
+  const budget = projectBudget(app, project);
   const problem = make("p.bad", { role: "alert" });
   const save = make("button.primary", "Save");
   const title = `Settings of ${project.name}`;
@@ -28,6 +30,7 @@ export async function projectSettings(app, projectId) {
   const form = make(
     "form",
     fields.map(({ label, field }) => make("label.setting", make("span", label), field)),
+    budget.element,
     servers.element,
     secrets.element,
     problem,
@@ -42,6 +45,7 @@ export async function projectSettings(app, projectId) {
     if (changes.trackerApiKey === "-") changes.trackerApiKey = "";
     save.disabled = true;
     try {
+      if (budget.isChanged()) await budget.save();
       for (const fingerprint of secrets.forgotten()) await app.connection.call("forget_allowed_secret", { projectId, fingerprint });
       if (Object.keys(changes).length) await app.connection.call("update_project_settings", { projectId, ...changes });
       dialog.close();

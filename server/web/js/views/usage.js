@@ -2,7 +2,7 @@
 // The usage view: what agents used by model, project, session, agent or day, a plot over 30 days, limits and budgets.
 
 import { make } from "../dom.js";
-import { formatCost, formatCount, formatDuration, formatTime, pluralize } from "../format.js";
+import { describeCost, formatCost, formatCount, formatDuration, formatWhen, pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { select, segmented } from "./form_fields.js";
@@ -106,9 +106,6 @@ function firstDay(today, days) {
   return new Date(Date.parse(today) - (Number(days) - 1) * DAY).toISOString().slice(0, 10);
 }
 
-/** @param {Row} row */
-const describeCost = (row) => formatCost(row.cost_usd, row.estimated_turns > 0, row.unknown_turns > 0 && row.unknown_turns < row.turns);
-
 /** @param {string} by @param {Row[]} rows @param {string} sorted @param {(name: string) => void} sort */
 function makeTable(by, rows, sorted, sort) {
   const header = COLUMNS.map(([name]) => {
@@ -146,6 +143,6 @@ function meter(name, used, details) {
 
 /** @param {{ reached: boolean, resets_at: number | null }} window */
 function describeReset({ reached, resets_at: resetsAt }) {
-  const when = resetsAt === null ? "" : resetsAt * 1000 <= Date.now() ? "was reset since" : `resets ${formatTime(resetsAt * 1000)}`;
+  const when = resetsAt === null ? "" : resetsAt * 1000 <= Date.now() ? "was reset since" : `resets ${formatWhen(resetsAt)}`;
   return [reached && "reached", when].filter(Boolean).join(", ");
 }
