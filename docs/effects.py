@@ -168,7 +168,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "::test_archiving_a_session_asks_if_the_preference_is_set",
     ),
     "branch_template": _of(
-        "model/worktrees/creation.py",
+        "model/worktrees/announcing.py",
         "model/worktrees/test_branch_names.py::test_new_branches_are_named_by_the_preference",
     ),
     "auto_branch_naming": _of(

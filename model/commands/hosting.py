@@ -31,7 +31,8 @@ from model.domain.worktrees import Worktree
 from model.hosting.forge import Forge, ItemQuery, ItemText
 from model.hosting.forges import find_forge
 from model.preferences.prompts import describe_place, write_prompt
-from model.worktrees import creation, require_project
+from model.worktrees import require_project
+from model.worktrees.announcing import Begin, announce
 from model.worktrees.item_context import format_item
 from model.worktrees.item_worktrees import add_worktrees
 from model.worktrees.starting_work import (
@@ -281,12 +282,12 @@ async def announce_work(
     project: Project,
     plan: WorkPlan,
     name: str | None,
-    begin: creation.Begin | None = None,
+    begin: Begin | None = None,
 ) -> Worktree:
     """Record the new worktree; a suggested name may be taken meanwhile by another one."""
     for attempt in range(_ATTEMPTS):
         try:
-            return await creation.announce(
+            return await announce(
                 workspace.store,
                 workspace.directories,
                 project.id,

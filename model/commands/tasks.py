@@ -24,6 +24,7 @@ from model.hosting.forge import ItemText
 from model.state import State
 from model.store.store import Change
 from model.worktrees import creation, require_project
+from model.worktrees.announcing import announce
 from model.worktrees.starting_work import WorkPlan, plan_work
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ async def _announce(
     """Accept worktree, session and message together."""
     if task.context is not None:
         return await announce_work(workspace, project, task.context.plan, name, task.begin)
-    return await creation.announce(
+    return await announce(
         workspace.store, workspace.directories, project.id, base_branch, name,
         branch=branch, begin=task.begin,
     )  # fmt: skip

@@ -26,6 +26,7 @@ from model.git.snapshots.restore import read_state
 from model.state import State
 from model.turns.undoing import UndoPlan, make_undo
 from model.worktrees import creation, require_worktree
+from model.worktrees.announcing import announce
 from model.worktrees.included_files import copy_included, report_problems
 from model.worktrees.lookup import refuse_while_unsettled
 
@@ -161,7 +162,7 @@ async def _copy_worktree(workspace: "Workspace", source: Worktree, tree: str) ->
     store, root = workspace.store, Path(source.path)
     tree = tree or (await write_tree(root)).tree
     kept = await read_state(root, tree)
-    announced = await creation.announce(
+    announced = await announce(
         store, workspace.directories, source.project_id, kept.commit or source.branch
     )
     tasks = workspace.cancellable_tasks

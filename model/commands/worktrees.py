@@ -28,6 +28,7 @@ from model.worktrees import (
     require_project,
     require_worktree,
 )
+from model.worktrees.announcing import announce
 from model.worktrees.included_files import describe_included
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ async def create_worktree(
 ) -> Worktree:
     if branch is not None and (base_branch or pr_context):
         raise SpinneyError("Give either 'branch', or what a new branch starts from.")
-    worktree = await creation.announce(
+    worktree = await announce(
         workspace.store,
         workspace.directories,
         project_id,

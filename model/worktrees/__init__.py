@@ -1,7 +1,8 @@
 """Worktrees: create, rename, archive, restore and remove them."""
 
+from model.worktrees.announcing import announce
 from model.worktrees.archiving import archive, unarchive
-from model.worktrees.creation import announce, create, recover
+from model.worktrees.creation import create, recover
 from model.worktrees.lookup import (
     refuse_while_archived,
     refuse_while_running,

@@ -14,7 +14,7 @@ from model.git import refs, repositories
 from model.git.fetching import fetch_base
 from model.hosting.forge import ItemText
 from model.preferences.schema import PromptKey
-from model.worktrees.creation import WorkOrigin
+from model.worktrees.announcing import WorkOrigin
 from model.worktrees.naming import NAME_LIMIT
 
 PROMPTS: Final[Mapping[WorkKind, PromptKey]] = {

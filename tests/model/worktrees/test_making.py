@@ -18,6 +18,7 @@ from model.git import fetching
 from model.runtime.workspace import Workspace
 from model.store.rows import Statement
 from model.worktrees import creation
+from model.worktrees.announcing import announce
 from tests.model.git.repository import Repository
 from tests.model.worktrees.conftest import EventLog, Maker
 from tests.patience import PATIENCE
@@ -245,7 +246,7 @@ async def test_removing_a_project_removes_a_worktree_that_is_being_created(
     tmp_path: Path,
     home_of_worktrees: Path,
 ) -> None:
-    worktree = await creation.announce(workspace.store, workspace.directories, added.id, name="one")
+    worktree = await announce(workspace.store, workspace.directories, added.id, name="one")
     fake_git(
         f'case "$*" in *"worktree add"*) touch {tmp_path}/at-it;'
         f" while [ -e {tmp_path}/at-it ]; do sleep 0.02; done;; esac\n"
@@ -304,7 +305,7 @@ async def _record_interrupted_creation(workspace: Workspace, project: Project, p
 async def test_the_end_of_a_creation_is_not_lost_to_a_concurrent_change(
     workspace: Workspace, added: Project, monkeypatch: pytest.MonkeyPatch, reason: str | None
 ) -> None:
-    worktree = await creation.announce(workspace.store, workspace.directories, added.id)
+    worktree = await announce(workspace.store, workspace.directories, added.id)
 
     async def made(*_: object) -> None:
         if reason is not None:
