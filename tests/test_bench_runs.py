@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.store.database import Database
-from tests.bench import agents, broadcast, crowd, soak, store, stream
+from tests.bench import agents, broadcast, crowd, round_trip, soak, store, stream
 from tests.bench.clients import Follower
 from tests.bench.long_session import write_sessions
 from tests.bench.programs import Program, program
@@ -41,6 +41,13 @@ def _broadcast(
 def test_the_store_benchmark_measures_all_inserts() -> None:
     table = store.measure(runs=1, inserts=32, messages=300)
     assert [row.name for row in table.rows][:2] == ["bare sqlite3", "one after the other"]
+
+
+def test_round_trips_end_with_a_reply_of_each_command() -> None:
+    rows = round_trip.measure(runs=1, count=8, sessions=3).rows
+    assert [row.name.split(",")[0] for row in rows] == [
+        "list_projects", "get_session", "create_session", "list_sessions", "list_all_sessions",
+    ]  # fmt: skip
 
 
 def test_many_sessions_run_at_once_and_are_deleted() -> None:

@@ -81,6 +81,12 @@ def say(answer: dict[str, Any]) -> None:
     print(json.dumps(answer), flush=True)
 
 
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process's present threads, finer than the ticks of `psutil`."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(path.read_text().split()[0]) for path in threads) / 1e9
+
+
 class Progress:
     """The number of bytes received by the slowest client, in memory shared by two processes."""
 
