@@ -119,7 +119,8 @@ EFFECTS: Final[dict[str, Effect]] = {
         "tui/shell/test_opening.py::test_files_are_edited_in_the_terminal_if_preferred",
     ),
     "agent_limit": _of(
-        "model/chat/chats.py", "model/chat/test_agent_pool.py::test_the_limit_is_a_preference"
+        "model/chat/conversations.py",
+        "model/chat/test_agent_pool.py::test_the_limit_is_a_preference",
     ),
     "auto_session_naming": _of(
         "model/chat/session_naming.py model/chat/user_messages.py",
@@ -158,7 +159,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "tui/shell/test_coming_back.py::test_the_open_session_is_restored_on_another_server",
     ),
     "close_original_on_clear_context": _of(
-        "model/chat/chats.py",
+        "model/chat/decisions.py",
         "model/chat/test_plans.py::test_a_plan_is_carried_out_in_a_new_session",
     ),
     "confirm_session_close": _of(

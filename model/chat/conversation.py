@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class Conversation:
-    """The runtime of one session. `Chats` owns one for each session that has been used."""
+    """The runtime of one session. `Conversations` owns one for each session that has been used."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @implements(api.resume_session)
 async def resume_session(workspace: "Workspace", session_id: str) -> Session:
-    return await workspace.chats.resume(session_id)
+    return await workspace.queues.resume(session_id)
 
 
 @implements(api.set_resume_time)
@@ -54,7 +54,7 @@ async def set_send_time(
     state = workspace.store.state
     session = session_in(state, session_id)
     send_at = resolve_time(state, session, at, workspace.usage.limits_of)
-    return await workspace.chats.set_send_time(session_id, message_id, send_at)
+    return await workspace.queues.set_send_time(session_id, message_id, send_at)
 
 
 def _find_paused(state: State, session_id: str | None, account: str | None) -> list[Session]:

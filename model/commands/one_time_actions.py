@@ -27,13 +27,13 @@ async def use_token(workspace: "Workspace", token: str) -> str:
 
 
 async def _perform(workspace: "Workspace", action: OneTimeAction) -> None:
-    chats, session_id, request_id = workspace.chats, action.session_id, action.request_id
+    decisions, session_id, request_id = workspace.decisions, action.session_id, action.request_id
     match action.decision:
         case "allow":
-            await chats.permit(session_id, request_id, "allow")
+            await decisions.permit(session_id, request_id, "allow")
         case "deny":
-            await chats.permit(session_id, request_id, "deny")
+            await decisions.permit(session_id, request_id, "deny")
         case "approve":
-            await chats.approve(session_id, "build", None, request_id)
+            await decisions.approve(session_id, "build", None, request_id)
         case "answer":
-            await chats.answer(session_id, action.answer, request_id)
+            await decisions.answer(session_id, action.answer, request_id)

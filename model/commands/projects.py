@@ -92,7 +92,7 @@ async def remove_project(workspace: "Workspace", project_id: str) -> None:
     for worktree in worktrees:
         await workspace.scripts.stop(worktree.id)
         for session in workspace.store.state.sessions_of(worktree.id, archived=True):
-            await workspace.chats.end_agent(session.id)
+            await workspace.conversations.end_agent(session.id)
     await workspace.recovery_points.save_project(project_id)
     await workspace.store.accept(remove)  # A message may have arrived meanwhile.
     for worktree in worktrees:

@@ -180,7 +180,7 @@ async def update_session(
         await workspace.chats.change_agent(session_id, backend, updates)
     elif updates:
         await _update(workspace, session_id, updates)
-        await workspace.chats.configure(session_id)
+        await workspace.conversations.configure(session_id)
     return session_in(workspace.store.state, session_id)
 
 
@@ -306,8 +306,8 @@ async def approve_plan(
     fresh: bool = False,
 ) -> Session:
     if fresh:
-        return await workspace.chats.approve_in_new_session(session_id, mode, plan, request_id)
-    return await workspace.chats.approve(session_id, mode, plan, request_id)
+        return await workspace.decisions.approve_in_new_session(session_id, mode, plan, request_id)
+    return await workspace.decisions.approve(session_id, mode, plan, request_id)
 
 
 @implements(api.answer_question)
@@ -317,7 +317,7 @@ async def answer_question(
     answer: str | dict[str, str],
     request_id: str | None = None,
 ) -> Session:
-    return await workspace.chats.answer(session_id, answer, request_id)
+    return await workspace.decisions.answer(session_id, answer, request_id)
 
 
 @implements(api.answer_permission)
@@ -328,7 +328,7 @@ async def answer_permission(
     decision: Decision,
     reason: str | None = None,
 ) -> Session:
-    return await workspace.chats.permit(session_id, request_id, decision, reason or "")
+    return await workspace.decisions.permit(session_id, request_id, decision, reason or "")
 
 
 @implements(api.get_tool_output)
@@ -356,7 +356,7 @@ async def list_queued_messages(workspace: "Workspace", session_id: str) -> list[
 @implements(api.send_queued_messages)
 async def send_queued_messages(workspace: "Workspace", session_id: str) -> Session:
     session_in(workspace.store.state, session_id)
-    return await workspace.chats.send_queued(session_id)
+    return await workspace.queues.send_queued(session_id)
 
 
 @implements(api.steer_queued_message)
@@ -364,13 +364,13 @@ async def steer_queued_message(
     workspace: "Workspace", session_id: str, message_id: str
 ) -> SentMessage:
     session_in(workspace.store.state, session_id)
-    return await workspace.chats.steer_queued(session_id, message_id)
+    return await workspace.queues.steer_queued(session_id, message_id)
 
 
 @implements(api.remove_queued_message)
 async def remove_queued_message(workspace: "Workspace", session_id: str, message_id: str) -> None:
     session_in(workspace.store.state, session_id)
-    await workspace.chats.remove_queued(session_id, message_id)
+    await workspace.queues.remove_queued(session_id, message_id)
 
 
 async def _update(workspace: "Workspace", session_id: str, updates: dict[str, object]) -> None:

@@ -28,8 +28,11 @@ from model.base.paths import Directories
 from model.chat import interrupted_runs
 from model.chat.agent_commands import merge_commands
 from model.chat.chats import Chats
+from model.chat.conversations import Conversations
+from model.chat.decisions import Decisions
 from model.chat.foreign_sessions import ForeignSessionFinder
 from model.chat.handover import HandoverWriter
+from model.chat.queues import Queues
 from model.chat.raw_logs import RawLogs
 from model.chat.recap import RecapWriter
 from model.chat.session_naming import SessionNaming
@@ -124,7 +127,10 @@ class Workspace:
         """The target directories of running clones, each with git's latest progress message."""
         self.store: Store
         self.grants: Grants
+        self.conversations: Conversations
         self.chats: Chats
+        self.queues: Queues
+        self.decisions: Decisions
         self.outputs: ToolOutputs
         self.raw_logs: RawLogs
         self.uploads: Uploads
@@ -281,7 +287,7 @@ class Workspace:
         self.undoer = TurnUndoer(self.store, recorder)
         self.budgets = Budgets(self.store, self.bus, self.usage.await_costs)
         self.run_in_background(self.budgets.run())
-        self.chats = Chats(
+        self.conversations = Conversations(
             self.store,
             self.backends,
             launch_resolver,
@@ -291,11 +297,14 @@ class Workspace:
             self.usage,
             self.budgets,
         )
+        self.chats = Chats(self.store, self.conversations, self.backends, self.outputs)
+        self.queues = Queues(self.store, self.conversations)
+        self.decisions = Decisions(self.store, self.conversations)
         self._exit_stack.push_async_callback(recorder.close)
-        self._exit_stack.push_async_callback(self.chats.close)
+        self._exit_stack.push_async_callback(self.conversations.close)
         interrupted_runs.recover(self.store)
         self.run_in_background(recorder.recover())
-        self.scripts = ScriptRunner(self.store, self.directories, self.chats.send_held_messages)
+        self.scripts = ScriptRunner(self.store, self.directories, self.queues.send_held_messages)
         self._exit_stack.push_async_callback(self.scripts.close)
         self.shell_commands = ShellCommands(self.store, self.directories)
         self._exit_stack.push_async_callback(self.shell_commands.close)
@@ -311,7 +320,7 @@ class Workspace:
             self.store,
             self.directories,
             self.scripts,
-            self.chats.end_agent,
+            self.conversations.end_agent,
             self.recovery_points,
             self.undoer.lock,
         )
@@ -327,7 +336,10 @@ class Workspace:
         self.outside_worktrees = OutsideWorktrees(self.store, self.directories.data)
         self.run_in_background(self.outside_worktrees.run())
         retention = Retention(
-            self.store, self.removals, self.chats.end_agent, self.recovery_points.save_session
+            self.store,
+            self.removals,
+            self.conversations.end_agent,
+            self.recovery_points.save_session,
         )
         self.run_in_background(retention.run())
         self.run_in_background(RecoveryPruning(self.store, self.directories).run())
@@ -363,7 +375,7 @@ class Workspace:
         self.run_in_background(self.poller.run())
         loops = PullRequestLoops(self.store, self.bus, self.pull_requests, self.chats.send)
         self.run_in_background(loops.run())
-        timer = ResumeTimer(self.store, self.bus, self.chats.resume, self.chats.send_due)
+        timer = ResumeTimer(self.store, self.bus, self.queues.resume, self.queues.send_due)
         self.run_in_background(timer.run())
         self.notices = Notices(
             self.store,
@@ -388,7 +400,7 @@ class Workspace:
 
     async def list_agent_commands(self, backend: str, worktree: Worktree) -> list[AgentCommand]:
         """Return the agent's own commands in the worktree: those reported, and those in files."""
-        reported = self.chats.reported_commands(worktree.id, backend)
+        reported = self.conversations.reported_commands(worktree.id, backend)
         driver = self.backends.get(backend)
         if driver is None:
             return merge_commands(reported, ())
@@ -458,7 +470,7 @@ class Workspace:
         changes = {key: value for key, value in new.items() if old.get(key) != value}
         if changes:
             self.store.record(PreferencesUpdated(changes=changes))
-            self.chats.agent_pool.schedule()
+            self.conversations.agent_pool.schedule()
 
     def _report_problem(self, problem: str, task: str) -> None:
         """Publish a problem, and keep it for clients that connect later."""

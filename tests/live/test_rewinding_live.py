@@ -19,6 +19,7 @@ from model.backends.claude.backend import ClaudeBackend
 from model.backends.codex.backend import CodexBackend
 from model.backends.opencode.backend import OpenCodeBackend
 from model.chat.chats import Chats
+from model.chat.conversations import Conversations
 from model.chat.handover import HandoverWriter
 from model.chat.rewinding import ConversationPoint
 from model.domain.events.projects import ProjectAdded
@@ -80,7 +81,7 @@ class Talk:
         handovers = HandoverWriter(self.store, cast(Writer, harness.writer), Catalog())
         recorder = cast(TurnRecorder, NoRecorder())
         backends = {"demo": backend}
-        self.chats = Chats(
+        self.conversations = Conversations(
             self.store,
             backends,
             self,
@@ -90,6 +91,7 @@ class Talk:
             harness.meter,
             harness.budgets,
         )
+        self.chats = Chats(self.store, self.conversations, backends, harness.outputs)
         self.resolve_settings = harness.resolve_settings
         self.label_of = harness.label_of
         self.note_mcp_servers = harness.note_mcp_servers
@@ -189,7 +191,7 @@ async def talk_and_stub(
         environment = kind.isolate(place / "home", base_url)
         talk = Talk(harness, backend, environment)
         yield talk, stub
-        await talk.chats.close()
+        await talk.conversations.close()
         await backend.close()
     await harness.close()
 

@@ -10,7 +10,10 @@ from model.agents.catalog import Catalog
 from model.backends import base
 from model.base.errors import SpinneyError
 from model.chat.chats import Chats
+from model.chat.conversations import Conversations
+from model.chat.decisions import Decisions
 from model.chat.handover import HandoverWriter
+from model.chat.queues import Queues
 from model.chat.tool_outputs import ToolOutputs
 from model.domain.events.messages import RunNoticed
 from model.domain.events.sessions import SessionCreated
@@ -84,9 +87,12 @@ class Harness:
         self._held_prices: asyncio.Future[None] | None = None
         self.meter = UsageMeter(store, self._look_up_prices, delay=0)
         self.budgets = Budgets(store, store.bus, self.meter.await_costs)
-        self.chats = Chats(
+        self.conversations = Conversations(
             store, backends, self, self.outputs, handovers, recorder, self.meter, self.budgets
         )
+        self.chats = Chats(store, self.conversations, backends, self.outputs)
+        self.queues = Queues(store, self.conversations)
+        self.decisions = Decisions(store, self.conversations)
         self.servers: list[str] = []
         self.directory = (1, 1)
         self.changed = asyncio.Event()
@@ -162,7 +168,7 @@ class Harness:
         return self.store.state.sessions["s"]
 
     async def close(self) -> None:
-        await self.chats.close()
+        await self.conversations.close()
         await self.meter.close()
         await self.outputs.close()
         await self.store.close()

@@ -40,18 +40,18 @@ def test_the_number_of_commands_is_limited() -> None:
 async def test_reported_commands_apply_to_the_worktree_until_the_next_report(
     harness: Harness,
 ) -> None:
-    assert harness.chats.reported_commands("w", "demo") == ()
+    assert harness.conversations.reported_commands("w", "demo") == ()
     puppet = await harness.start_turn("hello")
     puppet.say(base.CommandsListed((WEAVE, SPIN)), DONE)
     await harness.wait_for_turn()
     await harness.add_session("another")
-    assert harness.chats.reported_commands("w", "demo") == (WEAVE, SPIN)
-    assert harness.chats.reported_commands("w", "backend_a") == ()
-    assert harness.chats.reported_commands("elsewhere", "demo") == ()
+    assert harness.conversations.reported_commands("w", "demo") == (WEAVE, SPIN)
+    assert harness.conversations.reported_commands("w", "backend_a") == ()
+    assert harness.conversations.reported_commands("elsewhere", "demo") == ()
     await harness.start_turn("again")
     puppet.say(base.CommandsListed((SPIN,)), DONE)
     await harness.wait_for_turn()
-    assert harness.chats.reported_commands("w", "demo") == (SPIN,)
+    assert harness.conversations.reported_commands("w", "demo") == (SPIN,)
 
 
 async def test_commands_reported_between_turns_start_no_message(harness: Harness) -> None:
@@ -60,5 +60,5 @@ async def test_commands_reported_between_turns_start_no_message(harness: Harness
     await harness.wait_for_turn()
     puppet.say(base.CommandsListed((SPIN,)), base.Notice("received"))
     await harness.wait_for_notice("received")
-    assert harness.chats.reported_commands("w", "demo") == (SPIN,)
+    assert harness.conversations.reported_commands("w", "demo") == (SPIN,)
     assert len(await harness.messages()) == 2

@@ -10,7 +10,7 @@ from tests.model.chat.harness import DONE, Harness
 
 async def limit_to(harness: Harness, limit: int) -> None:
     await harness.store.accept(PreferencesUpdated(changes={"agent_limit": limit}))
-    harness.chats.agent_pool.schedule()
+    harness.conversations.agent_pool.schedule()
 
 
 async def test_a_message_beyond_the_limit_waits_until_an_agent_is_idle(

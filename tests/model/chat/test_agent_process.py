@@ -118,7 +118,7 @@ async def test_an_agent_that_never_starts_blocks_neither_stop_nor_end(
     await harness.chats.send("s", "go")
     await opening.wait()
     assert (await harness.chats.stop("s")).status == "idle"
-    await harness.chats.end_agent("s")
+    await harness.conversations.end_agent("s")
     await cancelled.wait()
 
 

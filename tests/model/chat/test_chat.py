@@ -127,14 +127,14 @@ async def test_hostile_text_in_requests_is_escaped_and_answers_reach_the_agent(
     assert "\\u001b" not in everything and "\\u0000" not in everything
     match kind:
         case "plan":
-            await harness.chats.approve("s", "build", None)
+            await harness.decisions.approve("s", "build", None)
             assert await puppet.wait_for_call("approve") == ("approve", "r", "build", None)
         case "question":
             shown = "␛[31mlook<U+D800>␀<U+202E>"
-            await harness.chats.answer("s", {shown: shown})
+            await harness.decisions.answer("s", {shown: shown})
             assert await puppet.wait_for_call("answer") == ("answer", "r", {bad: bad})
         case "permission":
-            await harness.chats.permit("s", "r", "allow")
+            await harness.decisions.permit("s", "r", "allow")
             assert await puppet.wait_for_call("permit") == ("permit", "r", "allow", "")
 
 
@@ -195,7 +195,7 @@ async def test_a_turn_started_by_the_agent_is_shown(harness: Harness) -> None:
 async def test_a_changed_mode_reaches_the_running_agent(harness: Harness) -> None:
     puppet = await harness.start_turn("go")
     await harness.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
-    await harness.chats.configure("s")
+    await harness.conversations.configure("s")
     assert await puppet.wait_for_call("configure") == ("configure", "yolo", "m", "ultrathink")
 
 

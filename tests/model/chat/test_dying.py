@@ -59,7 +59,7 @@ async def test_an_agent_that_exits_while_the_message_is_sent_fails_the_turn_once
     puppet.send = send  # type: ignore[method-assign]
     await harness.chats.send("s", "two")
     await harness.wait_for_turn()
-    turn = harness.chats._conversation("s")._turn
+    turn = harness.conversations.of("s")._turn
     assert turn is not None
     await asyncio.wait([turn])
     failed = [message for message in await harness.messages() if message.error is not None]
@@ -82,15 +82,15 @@ async def send_comment(harness: Harness) -> None:
 
 
 async def approve_plan(harness: Harness) -> None:
-    await harness.chats.approve("s", "build", None)
+    await harness.decisions.approve("s", "build", None)
 
 
 async def answer_question(harness: Harness) -> None:
-    await harness.chats.answer("s", "this one")
+    await harness.decisions.answer("s", "this one")
 
 
 async def allow_for_session(harness: Harness) -> None:
-    await harness.chats.permit("s", "r", "allow_session")
+    await harness.decisions.permit("s", "r", "allow_session")
 
 
 ANSWERS = [

@@ -26,10 +26,10 @@ async def test_a_message_during_a_run_waits_and_then_runs(harness: Harness) -> N
 async def test_a_queued_message_can_be_removed(harness: Harness) -> None:
     await harness.chats.send("s", "first")
     waiting = await harness.chats.send("s", "second")
-    await harness.chats.remove_queued("s", waiting.message_id)
+    await harness.queues.remove_queued("s", waiting.message_id)
     assert harness.store.state.queued == {}
     with pytest.raises(SpinneyError, match="no longer queued"):
-        await harness.chats.remove_queued("s", waiting.message_id)
+        await harness.queues.remove_queued("s", waiting.message_id)
 
 
 async def test_a_message_runs_if_the_turn_ends_while_it_is_being_saved(
@@ -52,7 +52,7 @@ async def test_a_message_that_is_being_removed_is_not_run_when_the_turn_ends(
     await puppet.wait_for_call("send")
     removed = await harness.chats.send("s", "second")
     await harness.chats.send("s", "third")
-    async with harness.slow_disk(harness.chats.remove_queued("s", removed.message_id)):
+    async with harness.slow_disk(harness.queues.remove_queued("s", removed.message_id)):
         puppet.say(base.TextDelta("a", "one"), DONE)
         await harness.wait_until(lambda: harness.session.last_run is not None)
     assert await puppet.wait_for_call("send") == ("send", "third")
@@ -64,7 +64,7 @@ async def test_queued_messages_are_sent_after_a_stop_on_request(harness: Harness
     await harness.chats.send("s", "two")
     await harness.chats.stop("s")
     assert harness.session.status == "idle"
-    session = await harness.chats.send_queued("s")
+    session = await harness.queues.send_queued("s")
     assert session.status == "running"
     assert "two" in [message.text for message in await harness.messages()]
     assert not harness.store.state.queued.get("s")

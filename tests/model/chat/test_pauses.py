@@ -52,8 +52,8 @@ async def test_a_turn_that_ends_at_a_limit_pauses_and_continues_before_the_queue
     assert (pause.kind, pause.account, pause.goes_on) == ("usage_limit", "demo", "turn")
     assert 590 < pause.until - time.time() <= 600
     assert (await harness.chats.send("s", "third")).status == "sent"
-    await harness.chats.resume("s")
-    await harness.chats.resume("s")  # a second client
+    await harness.queues.resume("s")
+    await harness.queues.resume("s")  # a second client
     assert await puppet.wait_for_call("send") == ("send", CONTINUE_PROMPT)
     for text in ("second", "third"):
         puppet.say(base.TextDelta("b", "…"), DONE)
@@ -68,7 +68,7 @@ async def test_a_message_that_the_agent_did_not_keep_is_sent_again(harness: Harn
     puppet = await start_turn(harness)
     puppet.say(limit_reached(has_message=False))
     await harness.wait_for_turn()
-    await harness.chats.resume("s")
+    await harness.queues.resume("s")
     assert await puppet.wait_for_call("send") == ("send", "first")
     assert [m.text for m in await harness.messages() if m.role == "user"] == ["first"]
 
@@ -86,14 +86,14 @@ async def test_other_sessions_of_the_account_wait_and_those_of_another_do_not(
     assert same.pause is not None and harness.session.pause is not None
     assert (same.status, same.pause.goes_on) == ("paused", "queue")
     assert same.pause.until == harness.session.pause.until
-    assert (await harness.chats.resume("same")).status == "running"
+    assert (await harness.queues.resume("same")).status == "running"
 
 
 async def test_a_limit_that_still_holds_puts_the_others_off_as_well(harness: Harness) -> None:
     await harness.add_session("same")
     puppet = await pause_session(harness)
     await harness.chats.send("same", "waits")
-    await harness.chats.resume("s")
+    await harness.queues.resume("s")
     await puppet.wait_for_call("send")
     puppet.say(limit_reached(7200.0))
     await harness.wait_until(lambda: harness.session.status == "paused")
@@ -133,7 +133,7 @@ async def resume_with_queue(harness: Harness, *texts: str) -> Puppet:
     await pause_session(harness)
     for text in texts:
         assert (await harness.chats.send("same", text)).status == "sent"
-    puppet = await harness.backend.receiver_of(harness.chats.resume("same"))
+    puppet = await harness.backend.receiver_of(harness.queues.resume("same"))
     assert await puppet.wait_for_call("send") == ("send", texts[0])
     return puppet
 
@@ -169,7 +169,7 @@ async def test_a_limit_that_is_reached_again_at_once_loses_nothing(harness: Harn
     sessions = harness.store.state.sessions
     pauses = [pause for key in ("s", "same") if (pause := sessions[key].pause) is not None]
     assert [round((pause.until or 0) - time.time(), -2) for pause in pauses] == [7200, 7200]
-    await harness.chats.resume("same")
+    await harness.queues.resume("same")
     for text in ("one", "two"):
         assert await puppet.wait_for_call("send") == ("send", text)
         puppet.say(base.TextDelta("a", "done"), DONE)
@@ -210,7 +210,7 @@ async def test_after_the_reset_no_session_waits_for_another_that_has_not_gone_on
         over = pause.model_copy(update={"until": time.time() - 1, "resets_at": time.time() - 1})
         updates = {"pause": over.model_dump(mode="json")}
         harness.store.record(SessionUpdated(session_id=session, updates=updates))
-    puppet = await harness.backend.receiver_of(harness.chats.resume("same"))
+    puppet = await harness.backend.receiver_of(harness.queues.resume("same"))
     assert await puppet.wait_for_call("send") == ("send", "first")
     puppet.say(base.TextDelta("a", "done"), DONE)
     assert await puppet.wait_for_call("send") == ("send", "second")
@@ -231,7 +231,7 @@ async def test_overloads_and_lost_networks_are_retried_so_often_and_then_fail(
         assert pause is not None and pause.until is not None
         assert (pause.kind, pause.attempts) == (limit, attempt)
         delays.append(pause.until - pause.since)
-        await harness.chats.resume("s")
+        await harness.queues.resume("s")
         await puppet.wait_for_call("send")
     puppet.say(limit_reached(None, limit=limit))
     await harness.wait_until(lambda: harness.session.status == "failed")
@@ -261,7 +261,7 @@ async def test_a_stop_ends_a_pause_and_the_queue_stays(harness: Harness) -> None
     stopped = await harness.chats.stop("s")
     assert (stopped.status, stopped.pause) == ("idle", None)
     assert [m.text for m in harness.store.state.queued["s"]] == ["second"]
-    assert (await harness.chats.resume("s")).status == "idle"
+    assert (await harness.queues.resume("s")).status == "idle"
 
 
 async def test_an_archived_session_and_one_that_is_taken_back_do_not_go_on(
@@ -285,7 +285,7 @@ async def test_another_agent_goes_on_at_once_with_the_message(harness: Harness) 
     pause = harness.session.pause
     assert pause is not None and pause.until is not None and pause.until <= time.time()
     assert (pause.account, pause.goes_on) == ("backend_b", "message")
-    puppet = await harness.backend.receiver_of(harness.chats.resume("s"))
+    puppet = await harness.backend.receiver_of(harness.queues.resume("s"))
     assert str(puppet.calls[-1][1]).endswith("first")
 
 
@@ -306,7 +306,7 @@ async def test_a_budget_is_decided_on_before_the_queue_goes_on(harness: Harness)
     await harness.wait_until(lambda: harness.session.status != "running")
     assert harness.session.pause is not None and harness.session.pause.kind == "budget"
     assert [m.text for m in harness.store.state.queued["s"]] == ["third"]
-    await harness.chats.resume("s")  # for one more turn
+    await harness.queues.resume("s")  # for one more turn
     assert await puppet.wait_for_call("send") == ("send", "third")
 
 
@@ -331,12 +331,12 @@ async def test_a_message_with_a_time_waits_for_it_and_for_its_turn(harness: Harn
     second = await harness.chats.send("s", "second")
     assert second.status == "processing"
     await puppet.wait_for_call("send")
-    await harness.chats.send_due("s", later.message_id)
+    await harness.queues.send_due("s", later.message_id)
     assert [m.send_at for m in harness.store.state.queued["s"]] == [None]
     puppet.say(DONE)
     assert await puppet.wait_for_call("send") == ("send", "later")
     with pytest.raises(SpinneyError, match="no longer queued"):
-        await harness.chats.set_send_time("s", later.message_id, None)
+        await harness.queues.set_send_time("s", later.message_id, None)
 
 
 async def test_a_pause_outlives_a_kill(
@@ -347,7 +347,7 @@ async def test_a_pause_outlives_a_kill(
     await harness.store.flush()
     again = await reopen_after_kill()
     assert again.session.pause == harness.session.pause
-    puppet = await again.backend.receiver_of(again.chats.resume("s"))
+    puppet = await again.backend.receiver_of(again.queues.resume("s"))
     assert await puppet.wait_for_call("send") == ("send", CONTINUE_PROMPT)
     puppet.say(DONE)
     assert await puppet.wait_for_call("send") == ("send", "second")

@@ -19,7 +19,7 @@ async def test_a_plan_waits_and_is_carried_out_when_approved(harness: Harness) -
     assert harness.session.status == "waiting"
     assert harness.session.request is not None
     assert harness.session.request.plan == "1. read\n2. write"
-    session = await harness.chats.approve("s", "build", None)
+    session = await harness.decisions.approve("s", "build", None)
     assert (session.status, session.waiting_for, session.execution_mode) == (
         "running",
         None,
@@ -51,7 +51,7 @@ async def test_a_message_instead_of_an_approval_continues_planning(harness: Harn
     roles = [m.role for m in await harness.messages()]
     assert roles == ["user", "assistant", "user", "assistant"]
     assert harness.session.execution_mode == "plan"
-    await harness.chats.approve("s", "yolo", "edited plan")
+    await harness.decisions.approve("s", "yolo", "edited plan")
     assert await puppet.wait_for_call("approve") == ("approve", "r2", "yolo", "edited plan")
 
 
@@ -59,7 +59,7 @@ async def test_a_plan_in_plain_words_can_be_approved_too(harness: Harness) -> No
     puppet = await harness.start_turn("plan it")
     puppet.say(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
     await harness.wait_until(lambda: harness.session.status == "waiting")
-    await harness.chats.approve("s", "build", None)
+    await harness.decisions.approve("s", "build", None)
     await puppet.wait_for_call("send")
     call = await puppet.wait_for_call("send")
     assert "1. read" in str(call[1])
@@ -77,7 +77,7 @@ async def test_only_one_of_several_concurrent_approvals_is_accepted(
         puppet.say(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
     await harness.wait_until(lambda: harness.session.waiting_for == "plan")
     results = await asyncio.gather(
-        *(harness.chats.approve("s", mode, None) for mode in ("build", "yolo", "yolo")),
+        *(harness.decisions.approve("s", mode, None) for mode in ("build", "yolo", "yolo")),
         return_exceptions=True,
     )
     assert isinstance(results[0], Session)
@@ -96,8 +96,8 @@ async def test_a_plan_that_was_stopped_is_approved_by_its_id_until_a_newer_one_c
     aside = harness.session.set_aside_plan
     assert aside is not None and aside.plan == "1. read"
     with pytest.raises(SpinneyError, match="No plan is waiting"):
-        await harness.chats.approve("s", "build", None)
-    session = await harness.chats.approve("s", "build", None, aside.id)
+        await harness.decisions.approve("s", "build", None)
+    session = await harness.decisions.approve("s", "build", None, aside.id)
     assert (session.status, session.execution_mode) == ("running", "build")
     assert session.set_aside_plan is None
     sent = [message.text for message in await harness.messages() if message.role == "user"]
@@ -109,7 +109,7 @@ async def test_a_newer_plan_replaces_one_that_was_set_aside(harness: Harness) ->
     await harness.chats.stop("s")
     await harness.chats.send("s", "again")
     with pytest.raises(SpinneyError, match="still running"):
-        await harness.chats.approve("s", "build", None, "r")
+        await harness.decisions.approve("s", "build", None, "r")
     (await harness.backend.newest()).say(base.PlanProposed("r2", "new"))
     await harness.wait_until(lambda: harness.session.waiting_for == "plan")
     assert harness.session.set_aside_plan is None
@@ -119,7 +119,7 @@ async def test_a_plan_whose_agent_exited_can_still_be_approved(harness: Harness)
     puppet = await harness.propose_plan("1. read")
     puppet.say(base.TurnFailed("It broke.", "backend_error", Usage()))
     await harness.wait_until(lambda: harness.session.status == "failed")
-    await harness.chats.approve("s", "build", None, "r")
+    await harness.decisions.approve("s", "build", None, "r")
     assert harness.session.status == "running"
 
 
@@ -130,7 +130,7 @@ async def test_an_edited_plan_reaches_its_agent_with_escaped_characters_restored
     assert harness.session.request is not None
     shown = harness.session.request.plan
     assert shown == "1. print ␛[1m\n2. stop"
-    await harness.chats.approve("s", "build", shown.replace("stop", "go on"))
+    await harness.decisions.approve("s", "build", shown.replace("stop", "go on"))
     assert await puppet.wait_for_call("approve") == (
         "approve",
         "r",
@@ -146,14 +146,14 @@ async def test_a_plan_that_was_replaced_cannot_be_approved_by_its_id(harness: Ha
         lambda: harness.session.request is not None and harness.session.request.id == "new"
     )
     with pytest.raises(SpinneyError, match="replaced by a newer one"):
-        await harness.chats.approve("s", "build", None, "old")
-    await harness.chats.approve("s", "build", None, "new")
+        await harness.decisions.approve("s", "build", None, "old")
+    await harness.decisions.approve("s", "build", None, "new")
     assert await puppet.wait_for_call("approve") == ("approve", "new", "build", None)
 
 
 async def test_approving_without_a_plan_is_refused(harness: Harness) -> None:
     with pytest.raises(SpinneyError, match="No plan is waiting"):
-        await harness.chats.approve("s", "build", None)
+        await harness.decisions.approve("s", "build", None)
 
 
 @pytest.mark.parametrize("closes", [True, False])
@@ -161,7 +161,7 @@ async def test_a_plan_is_carried_out_in_a_new_session(harness: Harness, closes: 
     preferences = {"close_original_on_clear_context": closes, "build_thinking_level": "off"}
     harness.store.record(PreferencesUpdated(changes=preferences))
     puppet = await harness.propose_plan("1. read\n2. write")
-    fresh = await harness.chats.approve_in_new_session("s", "build", "1. write", "r")
+    fresh = await harness.decisions.approve_in_new_session("s", "build", "1. write", "r")
     builder = await harness.backend.newest(2)
     assert puppet.closed
     _, prompt = await builder.wait_for_call("send")
@@ -175,7 +175,7 @@ async def test_a_plan_is_carried_out_in_a_new_session(harness: Harness, closes: 
     plans = [b for m in await harness.messages() for b in m.content if isinstance(b, PlanBlock)]
     assert plans == [PlanBlock(text="1. write", approved="build")]
     with pytest.raises(SpinneyError, match="No plan is waiting"):
-        await harness.chats.approve_in_new_session("s", "build", None, "r")
+        await harness.decisions.approve_in_new_session("s", "build", None, "r")
 
 
 async def test_a_plan_whose_agent_has_exited_is_carried_out_in_a_new_session(
@@ -185,7 +185,7 @@ async def test_a_plan_whose_agent_has_exited_is_carried_out_in_a_new_session(
     await harness.chats.stop("s")
     aside = harness.session.set_aside_plan
     assert aside is not None
-    fresh = await harness.chats.approve_in_new_session("s", "yolo", None, aside.id)
+    fresh = await harness.decisions.approve_in_new_session("s", "yolo", None, aside.id)
     assert fresh.execution_mode == "yolo"
     assert harness.session.set_aside_plan is None
 
@@ -198,7 +198,7 @@ async def test_a_plan_outlives_the_agent_that_proposed_it(
 
     reopened = await reopen_after_kill()
     assert reopened.session.waiting_for == "plan"
-    session = await reopened.chats.approve("s", "build", None)
+    session = await reopened.decisions.approve("s", "build", None)
     assert (session.status, session.execution_mode) == ("running", "build")
     resumed = await reopened.backend.newest()
     assert "1. read\n2. write" in str((await resumed.wait_for_call("send"))[1])

@@ -285,6 +285,6 @@ async def test_the_preference_holds_at_once_for_a_running_agent(
     await set_debug_mode(workspace, on=False)
     assert await say("three") == text
     await set_debug_mode(workspace)
-    await workspace.chats.end_agent(session.id)
+    await workspace.conversations.end_agent(session.id)
     text = (await get_log(workspace, session)).text
     assert text.splitlines()[-1][24:] == "\u00b7 ended: exit code 0"

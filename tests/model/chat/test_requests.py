@@ -74,7 +74,7 @@ async def test_plans_and_questions_stay_open_when_spinney_exits(
     await harness.wait_until(lambda: harness.session.waiting_for == kind)
     asked_at = harness.session.updated_at
     puppet.final_events = (base.RequestWithdrawn("r"), base.TurnFinished("stopped", Usage()))
-    await harness.chats.close()
+    await harness.conversations.close()
     assert harness.session.updated_at == asked_at, "the age of a request begins when it was asked"
     assert (harness.session.status, harness.session.waiting_for) == ("waiting", kind)
     assert harness.session.request is not None
@@ -87,7 +87,7 @@ async def test_a_permission_request_ends_with_its_agent(harness: Harness) -> Non
     puppet = await harness.start_turn("go")
     puppet.say(base.PermissionRequested("r", "bash", {"command": "ls"}))
     await harness.wait_until(lambda: harness.session.waiting_for == "permission")
-    await harness.chats.close()
+    await harness.conversations.close()
     assert (harness.session.status, harness.session.waiting_for) == ("idle", None)
     assert harness.session.last_run is not None
     assert harness.session.last_run.status == "interrupted"
@@ -100,18 +100,18 @@ async def test_a_question_is_answered_by_text_or_by_question(harness: Harness) -
     await harness.wait_until(lambda: harness.session.waiting_for == "question")
     for nothing in (" ", {"Which?": ""}, {}):
         with pytest.raises(SpinneyError, match="it is empty"):
-            await harness.chats.answer("s", nothing)
-    await harness.chats.answer("s", "A")
+            await harness.decisions.answer("s", nothing)
+    await harness.decisions.answer("s", "A")
     assert await puppet.wait_for_call("answer") == ("answer", "q", {"Which?": "A"})
     puppet.say(base.QuestionAsked("q2", (asked,)))
     await harness.wait_until(lambda: harness.session.waiting_for == "question")
-    await harness.chats.answer("s", {"Which?": "B"})
+    await harness.decisions.answer("s", {"Which?": "B"})
     assert await puppet.wait_for_call("answer") == ("answer", "q2", {"Which?": "B"})
     puppet.say(DONE)
     answer = await harness.wait_for_turn()
     assert answer.content[0] == QuestionBlock(id="q", questions=[asked], answer={"Which?": "A"})
     with pytest.raises(SpinneyError, match="No question is waiting"):
-        await harness.chats.answer("s", "late")
+        await harness.decisions.answer("s", "late")
 
 
 async def test_permissions_of_several_tools_are_asked_one_after_the_other(harness: Harness) -> None:
@@ -123,13 +123,13 @@ async def test_permissions_of_several_tools_are_asked_one_after_the_other(harnes
     await harness.wait_until(lambda: harness.session.waiting_for == "permission")
     assert harness.session.request is not None
     assert harness.session.request.tool_input == {"command": "rm x"}
-    await harness.chats.permit("s", "one", "allow")
+    await harness.decisions.permit("s", "one", "allow")
     assert await puppet.wait_for_call("permit") == ("permit", "one", "allow", "")
     assert harness.session.request is not None
     assert harness.session.request.id == "two"
     with pytest.raises(SpinneyError, match="no longer"):
-        await harness.chats.permit("s", "one", "deny")
-    await harness.chats.permit("s", "two", "deny")
+        await harness.decisions.permit("s", "one", "deny")
+    await harness.decisions.permit("s", "two", "deny")
     assert harness.session.status == "running"
 
 
@@ -147,7 +147,7 @@ async def test_a_permission_request_shows_directory_mode_and_session_scope(
     assert request is not None
     assert (request.execution_mode, request.directory) == ("plan", "/elsewhere")
     assert request.session_scope == "exactly this command, in plan mode"
-    await harness.chats.permit("s", "one", "allow")
+    await harness.decisions.permit("s", "one", "allow")
     request = harness.session.request
     assert request is not None
     worktree = harness.store.state.worktrees[harness.session.worktree_id]
@@ -203,8 +203,8 @@ async def test_a_session_permission_covers_exactly_what_was_shown(
         base.PermissionRequested("two", "edit", edit),
     )
     await harness.wait_until(lambda: harness.session.waiting_for == "permission")
-    await harness.chats.permit("s", "one", "allow_session")
-    await harness.chats.permit("s", "two", "allow_session")
+    await harness.decisions.permit("s", "one", "allow_session")
+    await harness.decisions.permit("s", "two", "allow_session")
     for key in ("one", "two"):
         assert await puppet.wait_for_call("permit") == ("permit", key, "allow", "")
     puppet.say(base.PermissionRequested("again", *asked), base.TextDelta("a", "read by now"))
@@ -224,7 +224,7 @@ async def test_a_session_permission_lasts_until_the_mode_changes(
     asked = base.PermissionRequested("one", "bash", {"command": "make"})
     puppet.say(asked)
     await harness.wait_until(lambda: harness.session.waiting_for == "permission")
-    await harness.chats.permit("s", "one", "allow_session")
+    await harness.decisions.permit("s", "one", "allow_session")
     await puppet.wait_for_call("permit")
     puppet.say(DONE)
     await harness.wait_for_turn()
@@ -240,10 +240,10 @@ async def test_a_denial_can_have_a_reason_that_is_sent_to_the_agent(harness: Har
     puppet.say(*(base.PermissionRequested(key, "run", {}) for key in ("one", "two", "three")))
     await harness.wait_until(lambda: harness.session.waiting_for == "permission")
     with pytest.raises(SpinneyError, match="longer than 4,000 characters"):
-        await harness.chats.permit("s", "one", "deny", "x" * 4001)
-    await harness.chats.permit("s", "one", "deny", " Use uv.\x1b[31m ")
+        await harness.decisions.permit("s", "one", "deny", "x" * 4001)
+    await harness.decisions.permit("s", "one", "deny", " Use uv.\x1b[31m ")
     assert await puppet.wait_for_call("permit") == ("permit", "one", "deny", "Use uv.␛[31m")
-    await harness.chats.permit("s", "two", "allow", "This is not why.")
+    await harness.decisions.permit("s", "two", "allow", "This is not why.")
     assert await puppet.wait_for_call("permit") == ("permit", "two", "allow", "")
 
 
@@ -254,8 +254,8 @@ async def test_a_denial_and_its_reason_are_shown_at_the_tool_call(harness: Harne
             base.ToolUse(key, "run", {}), base.PermissionRequested(f"may-{key}", "run", {}, "", key)
         )
     await harness.wait_until(lambda: harness.session.waiting_for == "permission")
-    await harness.chats.permit("s", "may-one", "deny", "Use uv.")
-    await harness.chats.permit("s", "may-two", "deny")
+    await harness.decisions.permit("s", "may-one", "deny", "Use uv.")
+    await harness.decisions.permit("s", "may-two", "deny")
     puppet.say(base.ToolResult("one", "It was denied.", is_error=True), DONE)
     await harness.wait_for_turn()
     answer = (await harness.messages())[-1]

@@ -91,7 +91,7 @@ async def test_a_message_stays_queued_after_a_turn_that_was_cut_off(
             puppet.say(base.TurnFailed("It broke.", "backend_error"))
     await harness.wait_until(lambda: harness.session.last_run is not None)
     assert [text for text, _ in queued(harness)] == ["now"]
-    await harness.chats.send_queued("s")
+    await harness.queues.send_queued("s")
     puppet = await harness.backend.newest(2 if end == "die" else 1)
     assert (await puppet.wait_for_call("send"))[1] in ("first", "now")
     assert (await texts(harness)).count("now") == 1
@@ -101,13 +101,13 @@ async def test_a_queued_message_can_be_sent_into_the_turn(harness: Harness) -> N
     puppet = await harness.start_turn("first")
     await harness.chats.send("s", "second")
     third = await harness.chats.send("s", "third")
-    await harness.chats.steer_queued("s", third.message_id)
+    await harness.queues.steer_queued("s", third.message_id)
     assert queued(harness) == [("second", False), ("third", True)]
     assert (await puppet.wait_for_call("steer"))[2] == "third"
     puppet.say(base.SteerTaken(third.message_id), DONE)
     await harness.wait_until(lambda: not queued(harness))
     with pytest.raises(SpinneyError, match="no longer queued"):
-        await harness.chats.steer_queued("s", third.message_id)
+        await harness.queues.steer_queued("s", third.message_id)
 
 
 async def test_without_a_turn_a_queued_message_cannot_be_sent_into_one(harness: Harness) -> None:
@@ -115,7 +115,7 @@ async def test_without_a_turn_a_queued_message_cannot_be_sent_into_one(harness: 
     second = await harness.chats.send("s", "second")
     await harness.chats.stop("s")
     with pytest.raises(SpinneyError, match="No turn is running"):
-        await harness.chats.steer_queued("s", second.message_id)
+        await harness.queues.steer_queued("s", second.message_id)
 
 
 async def test_a_message_that_is_being_read_cannot_be_removed(harness: Harness) -> None:
@@ -123,9 +123,9 @@ async def test_a_message_that_is_being_read_cannot_be_removed(harness: Harness) 
     message_id = await steer(harness, puppet, "now")
     puppet.can_steer = False
     with pytest.raises(SpinneyError, match="has this message already"):
-        await harness.chats.remove_queued("s", message_id)
+        await harness.queues.remove_queued("s", message_id)
     puppet.can_steer = True
-    await harness.chats.remove_queued("s", message_id)
+    await harness.queues.remove_queued("s", message_id)
     assert not queued(harness)
 
 
@@ -139,7 +139,7 @@ async def test_an_answer_given_after_a_message_is_shown_where_it_was_asked(
     message_id = await steer(harness, puppet, "and y")
     puppet.say(base.SteerTaken(message_id))
     await harness.wait_until(lambda: not queued(harness))
-    await harness.chats.permit("s", "r", "deny", "keep it")
+    await harness.decisions.permit("s", "r", "deny", "keep it")
     puppet.say(DONE)
     await harness.wait_for_turn()
     asked: Message = (await harness.messages())[1]

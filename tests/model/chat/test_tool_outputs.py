@@ -129,7 +129,7 @@ async def test_results_are_removed_with_their_session(harness: Harness) -> None:
     )
     await harness.outputs.remove_all_but({"s"})
     assert await is_saved(harness.outputs, "s", "t")
-    await harness.chats.end_agent("s")
+    await harness.conversations.end_agent("s")
     await harness.store.accept(SessionDeleted(session_id="s"))
     await harness.outputs.remove_all_but(harness.store.state.sessions)
     assert not await is_saved(harness.outputs, "s", "t")

@@ -136,7 +136,7 @@ async def test_a_turn_is_explained_by_its_prompt_and_the_plan_before_it(desk: De
     async with asyncio.timeout(PATIENCE):
         while store.state.sessions[session.id].waiting_for != "plan":
             await asyncio.sleep(0.01)
-    await desk.workspace.chats.approve(session.id, "build", None)
+    await desk.workspace.decisions.approve(session.id, "build", None)
     (desk.root / "new").write_text("planned\n")
     # While the turn runs.
     origin = await explain(desk, "new", 1)

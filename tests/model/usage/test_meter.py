@@ -112,7 +112,7 @@ async def test_what_a_turn_reported_before_it_was_cut_off_is_counted_once(
     puppet = await harness.start_turn("go")
     puppet.say(base.UsageReported(USAGE), base.UsageReported(USAGE + USAGE, cost_usd=0.2))
     await harness.wait_until(lambda: harness.session.usage == USAGE + USAGE)
-    await harness.chats.close()
+    await harness.conversations.close()
     await harness.store.flush()
     assert harness.session.cost == Cost(usd=0.2)
     later = await reopen_after_kill()

@@ -291,7 +291,7 @@ def _retention(workspace: Workspace) -> Retention:
     return Retention(
         workspace.store,
         workspace.removals,
-        workspace.chats.end_agent,
+        workspace.conversations.end_agent,
         workspace.recovery_points.save_session,
     )
 
