@@ -30,13 +30,19 @@ class UsageSum:
     turns: int
     seconds: float
     """How long they took together."""
-    usage: Usage
+    tokens: tuple[int, ...]
+    """In the order of the fields of `Usage`. A report by session has thousands of sums."""
     cost_usd: float
     """Of the turns whose cost is known."""
     estimated_turns: int
     unknown_turns: int
     """Turns whose cost is unknown, and their tokens."""
     unknown_tokens: int
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens by their kind."""
+        return Usage(**dict(zip(Usage.model_fields, self.tokens, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +99,16 @@ async def read_turn_usage(
 
 
 def _make_sum(row: tuple[Any, ...], key_count: int) -> UsageSum:
-    sums = dict(zip(SUMS, row[key_count:], strict=True))
+    turns, seconds, *tokens, cost, estimated, unknown, unknown_tokens = row[key_count:]
     return UsageSum(
         key=tuple(map(to_text, row[:key_count])),
-        turns=int(sums["turns"]),
-        seconds=float(sums["seconds"]),
-        usage=_make_usage(sums),
-        cost_usd=float(sums["cost_usd"]),
-        estimated_turns=int(sums["estimated_turns"]),
-        unknown_turns=int(sums["unknown_turns"]),
-        unknown_tokens=int(sums["unknown_tokens"]),
+        turns=int(turns),
+        seconds=float(seconds),
+        tokens=tuple(map(int, tokens)),
+        cost_usd=float(cost),
+        estimated_turns=int(estimated),
+        unknown_turns=int(unknown),
+        unknown_tokens=int(unknown_tokens),
     )
 
 
@@ -110,14 +116,10 @@ def _make_turn(row: dict[str, Any]) -> TurnUsage:
     fields = {
         name: to_text(cell) if isinstance(cell, bytes) else cell for name, cell in row.items()
     }
-    return TurnUsage.model_validate({**fields, "usage": _make_usage(row)})
-
-
-def _make_usage(row: Mapping[str, Any]) -> Usage:
-    # Not validated: a report by session has thousands of rows, and these are integers.
-    return Usage.model_construct(
+    usage = Usage(
         input_tokens=int(row["input_tokens"]),
         output_tokens=int(row["output_tokens"]),
         cache_creation_input_tokens=int(row["cache_write_tokens"]),
         cache_read_input_tokens=int(row["cache_read_tokens"]),
     )
+    return TurnUsage.model_validate({**fields, "usage": usage})

@@ -128,7 +128,7 @@ def _rank(row: UsageRow) -> tuple[float, int]:
 
 def _make_row(key: str, label: str, sums: Iterable[UsageSum]) -> UsageRow:
     group = list(sums)
-    usage = sum((each.usage for each in group), Usage())
+    tokens = [sum(counts) for counts in zip(*(each.tokens for each in group), strict=True)]
     turns = sum(each.turns for each in group)
     unknown = sum(each.unknown_turns for each in group)
     return UsageRow(
@@ -136,8 +136,8 @@ def _make_row(key: str, label: str, sums: Iterable[UsageSum]) -> UsageRow:
         label=label,
         turns=turns,
         seconds=sum(each.seconds for each in group),
-        usage=usage,
-        tokens=usage.total,
+        usage=Usage(**dict(zip(Usage.model_fields, tokens, strict=bool(tokens)))),
+        tokens=sum(tokens),
         cost_usd=None if turns and unknown == turns else sum(each.cost_usd for each in group),
         estimated_turns=sum(each.estimated_turns for each in group),
         unknown_turns=unknown,

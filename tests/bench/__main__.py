@@ -25,6 +25,7 @@ from tests.bench import (
     store,
     stream,
     tree,
+    usage,
 )
 from tests.bench.tables import Table, as_json
 
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[int], Table]] = {
     "store": store.measure,
     "roundtrip": round_trip.measure,
     "service": service.measure,
+    "usage": usage.measure,
     "crowd": crowd.measure,
     "soak": soak.measure,
     "agents": agents.measure,
@@ -61,6 +63,7 @@ RUNS = {
     "store": 3,
     "roundtrip": 8,
     "service": 2,
+    "usage": 3,
     "crowd": 2,
     "soak": 1,
     "agents": 1,
