@@ -46,8 +46,10 @@ class Connection:
         """Close the connection once all work is done; a second time does nothing."""
         if not self._is_closed:
             self._is_closed = True
-            await self.run(sqlite3.Connection.close)
-            self._work.put(None)
+            try:
+                await self.run(sqlite3.Connection.close)
+            finally:  # Also if canceled: the process does not end before its threads.
+                self._work.put(None)
 
     def _answer(
         self,
