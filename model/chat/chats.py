@@ -90,7 +90,7 @@ class Chats:
             )
             is_asked = conversation.has_open_request and send_at is None
             if is_asked and pending_request(self._session(session_id)).kind != "permission":
-                await conversation.discuss(message)
+                await conversation.answers.discuss(message)
                 return SentMessage(message_id=message.id, status="processing")
             if file is not None and not text.lstrip().startswith("/"):
                 message = message.model_copy(update={"context": str(file)})

@@ -6,7 +6,6 @@ Independent of any program: all calls and events are those of `model.backends.ba
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Literal
 
 from model.backends import base
@@ -16,6 +15,7 @@ from model.chat.agent_messages import AgentMessages
 from model.chat.agent_pool import AgentPool
 from model.chat.agent_process import AgentProcess, LaunchResolver, Opener
 from model.chat.answer_delivery import AnswerDelivery
+from model.chat.answers import Answers
 from model.chat.handover import Briefing, HandoverWriter
 from model.chat.message_builder import MessageBuilder
 from model.chat.queue_runner import QueueRunner
@@ -28,8 +28,7 @@ from model.chat.user_messages import make_prompt
 from model.domain.events.messages import RunNoticed
 from model.domain.events.sessions import SessionUpdated
 from model.domain.messages import Message
-from model.domain.modes import ExecutionMode
-from model.domain.requests import Decision, Request
+from model.domain.requests import Request
 from model.domain.sessions import Handover, LastRun, Pause, Session, SessionStatus
 from model.domain.usage import Usage
 from model.limits.budgets import Budgets
@@ -74,13 +73,24 @@ class Conversation:
         self._messages = AgentMessages(store, session_id, outputs)
         self._requests = RequestQueue(store, session_id)
         self._delivery = AnswerDelivery(self._requests, self._handle_event)
-        self._auto_permits: set[asyncio.Task[None]] = set()
         self._stall_monitor = StallMonitor(self._send_notice, lambda: bool(self._requests))
         self._pauses = TurnPauses(store, session_id)
         self._stored_message: Message | None = None
         """The message in the conversation with which the turn began."""
         self._turn_over = asyncio.Event()
         self._turn_over.set()
+        self.answers = Answers(
+            store,
+            session_id,
+            self._process,
+            self._messages,
+            self._requests,
+            self._delivery,
+            self._stall_monitor,
+            launch_resolver,
+            self._turn_over,
+        )
+        """Delivers answers to the agent's requests."""
         self._stopping = False
         self._request_at_stop: Request | None = None
         """The request that was open when the turn was stopped."""
@@ -133,61 +143,6 @@ class Conversation:
         await self._cancel_start()
         if not self._turn_over.is_set():
             self._finish("stopped", Usage())
-
-    async def approve(self, mode: ExecutionMode, plan: str | None) -> None:
-        """Approve the agent's plan and apply the session's settings."""
-        request = self._requests.take("plan")
-        settings = self._launch_resolver.resolve_settings(self.session)
-        edited = self._requests.restore_plan(request.id, plan) if plan else None
-        async with self._delivery.deliver(request):
-            await self._call_agent(lambda agent: agent.approve(request.id, settings, edited))
-            self._messages.mark(request.id, approved=mode, **({"text": plan} if plan else {}))
-
-    async def discuss(self, message: Message) -> None:
-        """Answer a proposed plan or a question with a free-form message.
-
-        The message joins the conversation once the agent has accepted it; until then it counts as
-        unsent.
-        """
-        request = self._requests.first
-        assert request is not None, "no request is open"
-        self._requests.withdraw(request.id)
-        prompt = make_prompt(message, message.text)
-        async with self._delivery.deliver(request):
-            if request.kind == "plan":
-                await self._call_agent(lambda agent: agent.discuss(request.id, prompt))
-            else:
-                text = prompt.text_with_paths
-                answers = self._requests.restore_answers(
-                    {q.question: text for q in request.questions}
-                )
-                await self._call_agent(lambda agent: agent.answer(request.id, answers))
-            if self._turn_over.is_set():
-                raise SpinneyError(
-                    "The agent stopped before it received this. Send it again.", "conflict"
-                )
-            self._messages.split(message)
-
-    async def answer(self, answers: Mapping[str, str]) -> None:
-        """Answer the agent's questions."""
-        request = self._requests.take("question")
-        original_answers = self._requests.restore_answers(answers)
-        async with self._delivery.deliver(request):
-            await self._call_agent(lambda agent: agent.answer(request.id, original_answers))
-            self._messages.mark(request.id, answer=dict(answers))
-
-    async def permit(self, request_id: str, decision: Decision, reason: str) -> None:
-        """Allow or deny a tool call. Raises `conflict` if it was already answered."""
-        request = self._requests.take("permission", request_id)
-        verdict: base.Verdict = "deny" if decision == "deny" else "allow"
-        async with self._delivery.deliver(request):
-            await self._call_agent(lambda agent: agent.permit(request_id, verdict, reason))
-            if decision == "deny":
-                self._messages.deny(request_id, reason)
-            else:
-                self._messages.allow(request_id)
-            if decision == "allow_session":
-                self._requests.allow_for_session(request_id)
 
     async def configure(self) -> None:
         """Apply the session's current settings to a running agent."""
@@ -322,7 +277,7 @@ class Conversation:
                 self._turn_over.clear()
                 self._messages.apply_event(event)
             case base.PlanProposed() | base.QuestionAsked() | base.PermissionRequested():
-                self._add_request(event)
+                self.answers.add_request(event, self._open_message())
             case base.RequestWithdrawn():
                 self._requests.withdraw(event.request_id)
             case base.SteerTaken():
@@ -366,36 +321,6 @@ class Conversation:
                 self._finish(event.stop_reason, event.usage, event.cost_usd, **known_counts)
             case base.TurnFailed():
                 self._fail(event)
-
-    # Requests ----------------------------------------------------------------------------------
-
-    def _add_request(
-        self, event: base.PlanProposed | base.QuestionAsked | base.PermissionRequested
-    ) -> None:
-        builder = self._open_message()
-        if isinstance(event, base.PermissionRequested) and self._requests.is_allowed(event):
-            self._auto_permits.add(task := asyncio.create_task(self._auto_permit(event)))
-            task.add_done_callback(self._auto_permits.discard)
-            return
-        request = self._requests.make_request(event, builder.message_id)
-        tool_use_id = event.tool_use_id if isinstance(event, base.PermissionRequested) else None
-        builder.add_request(request, tool_use_id)
-        self._requests.add(request, event)
-
-    async def _auto_permit(self, event: base.PermissionRequested) -> None:
-        try:
-            await self._call_agent(lambda agent: agent.permit(event.request_id, "allow"))
-        except SpinneyError as error:
-            # It was withdrawn meanwhile, or the agent has exited.
-            _log.info("a tool call allowed for the session was not permitted: %s", error.message)
-
-    async def _call_agent(self, call: Callable[[base.Agent], Coroutine[Any, Any, None]]) -> None:
-        if self._process.agent is None:
-            raise SpinneyError(
-                "The agent is no longer running. Send a message to start it.", "conflict"
-            )
-        self._stall_monitor.note_activity()
-        await call(self._process.agent)
 
     # The end of a turn -------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ class Decisions:
                 await self._conversations.end_agent(session_id)
             elif conversation.has_open_request:
                 try:
-                    await conversation.approve(mode, plan)
+                    await conversation.answers.approve(mode, plan)
                 except SpinneyError:
                     # It is still planning, or has exited with its plan set aside.
                     del updates["set_aside_plan"]
@@ -110,7 +110,7 @@ class Decisions:
             request = pending_request(self._session(session_id), "question", request_id)
             answers = check_answers(request, answer)
             if conversation.has_open_request:
-                await conversation.answer(answers)
+                await conversation.answers.answer(answers)
                 return self._session(session_id)
             block = QuestionBlock(id=request.id, questions=request.questions, answer=answers)
             await replace_stored_block(self._store, session_id, request, block)
@@ -125,7 +125,7 @@ class Decisions:
         """Allow or deny a tool call; the agent receives the `reason` of a denial."""
         self._session(session_id)
         reason = check_reason(decision, reason)
-        await self._conversations.of(session_id).permit(request_id, decision, reason)
+        await self._conversations.of(session_id).answers.permit(request_id, decision, reason)
         return self._session(session_id)
 
     def _session(self, session_id: str) -> Session:
