@@ -1,10 +1,11 @@
 """A new task: in three taps and the words, where and as the last one, or on an existing branch."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, WebSocketRoute, expect
 
 from tests.page.browser import PHONE, PageErrors
 from tests.page.conftest import OpenPage
@@ -115,6 +116,45 @@ async def test_what_was_typed_survives_an_error_and_a_reload(
     await expect(page.get_by_role("alert").filter(has_text="..")).to_be_visible()
     await page.reload()
     await expect(page.get_by_role("textbox", name="First message")).to_have_value("count the pears")
+
+
+async def test_a_start_whose_answer_is_lost_is_repeated_as_the_same_task(
+    page: Page, client: Socket, project: Any, page_errors: PageErrors
+) -> None:
+    page_errors.allow("WebSocket")
+    asked: list[str] = []
+
+    def lose_the_answer(page_side: WebSocketRoute) -> None:
+        server_side = page_side.connect_to_server()
+
+        def to_server(frame: str | bytes) -> None:
+            if '"start_task"' in str(frame):
+                asked.append(json.loads(frame)["id"])
+            server_side.send(frame)
+
+        async def to_page(frame: str | bytes) -> None:
+            if len(asked) == 1 and json.loads(frame).get("id") == asked[0]:
+                await page_side.close()
+            else:
+                page_side.send(frame)
+
+        page_side.on_message(to_server)
+        server_side.on_message(to_page)
+
+    await page.route_web_socket("**/ws?*", lose_the_answer)
+    await page.goto("/#/new")
+    await page.reload()
+    await page.get_by_role("textbox", name="First message").fill("/demo say once")
+    start = page.get_by_role("button", name="Start", exact=True)
+    await start.click()
+    await expect(page.get_by_role("alert").filter(has_text="connection")).to_be_visible()
+    await expect(page.locator("#link")).to_have_text("connected")
+    await start.click()
+    await expect(SessionPage(Pointer(page)).answers.last).to_contain_text("once")
+    assert len(asked) == 2
+    (worktree,) = await client.call("list_worktrees", projectId=project["id"])
+    (session,) = await client.call("list_sessions", worktreeId=worktree["id"])
+    assert session["message_count"] == 2
 
 
 async def test_a_task_on_an_existing_branch(

@@ -9,6 +9,7 @@ from playwright.async_api import Locator, Page, expect
 
 from model.api.hosting import StartedWork
 from model.api.sessions import create_session
+from model.api.tasks import StartedTask, TaskContext
 from model.api.worktrees import create_worktree
 from model.base.errors import SpinneyError
 from model.commands.dispatch import run
@@ -95,6 +96,14 @@ def service(monkeypatch: pytest.MonkeyPatch, project: Any) -> Service:
         session = await run(workspace, create_session, {"worktreeId": worktree.id})
         return StartedWork(worktree=worktree, session=session)
 
+    start_plainly = IMPLEMENTATIONS["start_task"]
+
+    async def start_task(workspace: Any, context: TaskContext, **given: Any) -> StartedTask:
+        made.calls.append(("start_task", {"context": context}))
+        started: StartedTask = await start_plainly(workspace, **given)
+        return started
+
+    monkeypatch.setitem(IMPLEMENTATIONS, "start_task", start_task)
     monkeypatch.setitem(IMPLEMENTATIONS, "list_open_work", list_all)
     monkeypatch.setitem(IMPLEMENTATIONS, "start_work", start)
     list_pages("list_issues", ISSUES)
@@ -194,5 +203,5 @@ async def test_a_new_task_starts_from_a_failed_run_or_an_issue_that_is_searched(
     )
     await button(page, "Start").click()
     await expect(page.locator('body[data-view="session"]')).to_be_attached()
-    [given] = service.of("start_work")
-    assert (given["kind"], given["item_id"], given["investigate"]) == ("workflow_run", "9", False)
+    [given] = service.of("start_task")
+    assert given["context"] == TaskContext(kind="workflow_run", item_id="9")

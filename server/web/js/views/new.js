@@ -4,6 +4,7 @@
 import { button, make } from "../dom.js";
 import { prependToDraft } from "../drafts.js";
 import { icon } from "../icons.js";
+import { newId } from "../outbox.js";
 import { performAction } from "../perform.js";
 import { Attachments } from "../session/attachments.js";
 import { loadAgents } from "../session/models.js";
@@ -16,6 +17,7 @@ await loadStylesheet("forms");
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {{ project?: string, agent?: string, model?: string, mode?: string }} Choices
+ * @typedef {{ message: string, mode: string, backend: string, model: string }} Task
  */
 
 /** @type {[string, string, string][]} */
@@ -37,6 +39,7 @@ class NewTask {
   title = "New task";
   #projects = "";
   #isBusy = false;
+  /** What was started last, and its id: after a lost answer the same task is asked for again, not another. */ #last = { task: "", id: "" };
   /** @type {import("../session/models.js").Agent[]} */ #agents = [];
 
   /** @param {App} app @param {import("../router.js").Route} route */
@@ -179,10 +182,11 @@ class NewTask {
     const task = { message: this.message.value.trim(), mode: this.mode.value(), backend: this.agent.value, model: this.model.value };
     saveChoices({ project: this.project.value, agent: task.backend, model: task.model, mode: task.mode });
     try {
-      const { command, args } = this.origin.read();
-      const created = await this.app.connection.call(command, { projectId: this.project.value, ...args });
-      const worktree = command === "start_work" ? created.worktree : created;
-      await startSession(this.app, worktree, task, this, this.attachments);
+      const origin = this.origin.read();
+      await this.attachments.restored;
+      // Files are uploaded to a session, so it has to be there before its first message.
+      if (task.message && origin.task && !this.attachments.isUploading && !this.attachments.problem) await this.#startAtOnce(task, origin.task);
+      else await this.#startInSteps(task, origin);
       this.message.value = "";
       localStorage.removeItem(DRAFT);
     } catch (error) {
@@ -191,11 +195,37 @@ class NewTask {
     this.#showBusy(false);
     if (this.app.view !== this) this.close();
   }
+
+  /** Start worktree, session and message together. @param {Task} task @param {Record<string, unknown>} origin */
+  async #startAtOnce({ message, mode, backend, model }, origin) {
+    const args = { projectId: this.project.value, prompt: message, executionMode: mode, ...(backend ? { backend } : {}), ...(model ? { model } : {}), ...this.attachments.paths, ...origin };
+    const task = JSON.stringify(args);
+    if (task !== this.#last.task) this.#last = { task, id: newId() };
+    const { worktree, session } = await this.app.connection.call("start_task", { taskId: this.#last.id, ...args });
+    this.#last = { task: "", id: "" };
+    showStarted(this.app, this, session.id, worktree.name);
+  }
+
+  /** Create the worktree, a session in it, and send the message with its files. @param {Task} task @param {{ command: string, args: Record<string, unknown> }} origin */
+  async #startInSteps(task, { command, args }) {
+    const created = await this.app.connection.call(command, { projectId: this.project.value, ...args });
+    const worktree = command === "start_work" ? created.worktree : created;
+    await startSession(this.app, worktree, task, this, this.attachments);
+  }
+}
+
+/**
+ * Show the session of a task that was started, if the page still shows the form.
+ * @param {App} app @param {import("../app.js").View} view @param {string} sessionId @param {string} name of the worktree
+ */
+function showStarted(app, view, sessionId, name) {
+  if (app.view === view) app.go("session", sessionId);
+  else app.toast(`Started ${name}.`, { about: sessionId, isValid: () => true, action: ["Show", () => app.go("session", sessionId)] });
 }
 
 /**
  * Wait until the worktree is created, then start a session in it; the page goes there if it still shows the form.
- * @param {App} app @param {any} worktree @param {{ message: string, mode: string, backend: string, model: string }} task @param {import("../app.js").View} view
+ * @param {App} app @param {any} worktree @param {Task} task @param {import("../app.js").View} view
  * @param {Attachments} attachments
  */
 async function startSession(app, worktree, { message, mode, backend, model }, view, attachments) {
@@ -214,8 +244,7 @@ async function startSession(app, worktree, { message, mode, backend, model }, vi
     app.toast(/** @type {Error} */ (error).message, { bad: true });
   }
   await attachments.handOver();
-  if (app.view === view) app.go("session", session.id);
-  else app.toast(`Started ${made.name}.`, { about: session.id, isValid: () => true, action: ["Show", () => app.go("session", session.id)] });
+  showStarted(app, view, session.id, made.name);
 }
 
 /** @param {App} app @param {() => boolean} condition @returns {Promise<void>} */

@@ -108,20 +108,33 @@ export function taskOrigin(app, projectId, suggest) {
       for (const control of [base, branch, item]) control.replaceChildren();
       show();
     },
-    /** The command that creates the worktree, with its arguments besides the project. @returns {{ command: "create_worktree" | "start_work", args: Record<string, unknown> }} */
+    /**
+     * The command that creates the worktree, with its arguments besides the project; and those of `start_task`, which
+     * knows no base branch for an issue or a pull request.
+     * @returns {{ command: "create_worktree" | "start_work", args: Record<string, unknown>, task?: Record<string, unknown> }}
+     */
     read() {
       const shown = chosenOrigin();
       const chosen = chosenItem();
       const customName = name.value.trim();
-      if (shown === "branch") return { command: "create_worktree", args: branch.value ? { branch: branch.value } : {} };
+      const named = customName ? { name: customName } : {};
+      if (shown === "branch") {
+        const args = branch.value ? { branch: branch.value } : {};
+        return { command: "create_worktree", args, task: args };
+      }
       if (shown === "pull" && chosen) return { command: "create_worktree", args: { prContext: { number: chosen.number, title: chosen.title, headRefName: chosen.head_ref_name, baseRefName: chosen.base_ref_name } } };
-      if (shown === "other" && chosen) return { command: "start_work", args: { kind: chosen.kind, itemId: chosen.id, investigate: false, ...(customName ? { name: customName } : {}) } };
+      if (shown === "other" && chosen) {
+        const { kind, id } = chosen;
+        return { command: "start_work", args: { kind, itemId: id, investigate: false, ...named }, task: { context: { kind, item_id: id }, ...named } };
+      }
       const issue = shown === "issue" ? chosen : undefined;
+      const from = base.value ? { baseBranch: base.value } : {};
       return {
         command: "create_worktree",
+        ...(shown === "new" ? { task: { ...named, ...from } } : {}),
         args: {
           ...(customName ? { customName } : {}),
-          ...(base.value ? { baseBranch: base.value } : {}),
+          ...from,
           ...(issue ? { issueContext: { number: issue.number, title: issue.title, body: issue.body } } : {}),
         },
       };
