@@ -253,7 +253,7 @@ function optionButtons(question, isOneTap, chosen, choose) {
 
 /** @param {PendingAnswer} pending @param {any} request */
 function permissionCard(pending, request) {
-  const reason = pending.field("reason", make("input", { placeholder: "Reason, or what to do instead (optional)", "aria-label": "Reason for denial" }));
+  const reason = pending.field("reason", make("input", { placeholder: "Why, or what instead", "aria-label": "Reason for denial" }));
   /** @param {string} decision */
   const decide = (decision) => {
     const denial = decision === "deny" && reason.value.trim();

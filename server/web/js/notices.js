@@ -65,9 +65,10 @@ async function show(app, sent) {
   await showNotification(sent.title, sent.text, { tag: sent.notice_ids.length === 1 ? id : "spinney-notices", address });
 }
 
-/** @returns {"on" | "off" | "denied" | "impossible"} whether this browser shows notifications */
+/** @returns {"on" | "off" | "denied" | "insecure" | "missing"} whether this browser shows notifications */
 export function notificationState() {
-  if (!isSecureContext || !("Notification" in window)) return "impossible";
+  if (!isSecureContext) return "insecure";
+  if (!("Notification" in window)) return "missing";
   if (Notification.permission === "denied") return "denied";
   return Notification.permission === "granted" && localStorage.getItem(NOTIFICATIONS_KEY) !== "no" ? "on" : "off";
 }
@@ -93,11 +94,19 @@ export async function setPush(app, isWanted) {
     if (known) await app.connection.call("remove_push_subscription", { endpoint: known.endpoint });
     return;
   }
+  // It is not there in some private windows; `ready` would then wait for it without end.
+  if (!(await navigator.serviceWorker.getRegistration())) throw new Error("This browser keeps nothing of the page, as in a private window. Web Push needs an ordinary window.");
   const worker = await navigator.serviceWorker.ready;
   const applicationServerKey = await app.connection.call("get_push_key");
-  const made = known ?? (await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey }));
+  const made = known ?? (await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey }).catch(refusePush));
   const { endpoint, keys } = made.toJSON();
   await app.connection.call("add_push_subscription", { endpoint, p256dh: keys?.p256dh, auth: keys?.auth });
+}
+
+/** @param {DOMException} error @returns {never} */
+function refusePush(error) {
+  const isRefused = error.name === "NotAllowedError";
+  throw new Error(isRefused ? "Notifications are not allowed here. Allow them in the browser's settings for this site." : `The browser's push service gave no address (${error.message}). Check the network and the browser's settings.`);
 }
 
 /** @param {string} title @param {string} text @param {{ tag: string, address: string }} options a click opens the address */

@@ -52,7 +52,7 @@ function linkRow(app, link) {
     if (await confirm(`End the access of “${link.name}”?`, details, "End it", { danger: true })) await app.run("revoke_guest_link", { linkId: link.id });
   };
   return make(
-    "section",
+    "div",
     make(
       "p.grow",
       make("b", link.name),

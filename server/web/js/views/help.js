@@ -51,5 +51,6 @@ function keyRows(own) {
 }
 
 const INSECURE =
-  "Without HTTPS, browsers allow no notifications, installation or clipboard access. To enable them, use an SSH tunnel to " +
-  "127.0.0.1, a mesh VPN with certificates, or a reverse proxy with TLS. Everything else works without HTTPS.";
+  "Without HTTPS, browsers allow no notifications, installation or clipboard access. To enable them, start Spinney with " +
+  "'spinney serve --certificate FILE --key FILE', or use an SSH tunnel to 127.0.0.1, a mesh VPN with certificates, or a " +
+  "reverse proxy with TLS. Everything else works without HTTPS.";

@@ -153,9 +153,10 @@ function makeDeviceSection(app) {
   const show = () => {
     const state = notificationState();
     checkbox.checked = state === "on";
-    checkbox.disabled = state === "denied" || state === "impossible";
+    checkbox.disabled = state !== "on" && state !== "off";
     hint.textContent = NOTIFICATION_HINTS[state];
     push.disabled = checkbox.disabled || !("PushManager" in window);
+    pushHint.textContent = push.disabled && !checkbox.disabled ? "This browser has no Web Push." : "";
     pushSubscription().then((found) => (push.checked = found !== null && state === "on"), () => {});
   };
   checkbox.onchange = async () => {
@@ -163,6 +164,7 @@ function makeDeviceSection(app) {
     show();
   };
   const push = make("input", { type: "checkbox", id: "pushes" });
+  const pushHint = make("p.hint");
   const pushProblem = make("p.bad", { role: "alert" });
   push.onchange = async () => {
     pushProblem.textContent = "";
@@ -177,12 +179,15 @@ function makeDeviceSection(app) {
     show();
   };
   show();
-  return make("section.device", make("h2", THIS_BROWSER), make("label.check", checkbox, "Notify me when a session needs me or has finished"), hint, make("label.check", push, "Also while this page is closed (Web Push)"), pushProblem, install);
+  return make("section.device", make("h2", THIS_BROWSER), make("label.check", checkbox, "Notify me when a session needs me or has finished"), hint, make("label.check", push, "Also while this page is closed (Web Push)"), pushHint, pushProblem, install);
 }
 
 const NOTIFICATION_HINTS = {
   on: "Only while you are not using this page. Sounds are set under Appearance and Sessions.",
   off: "The browser will ask for permission once.",
   denied: "Notifications are blocked in the browser's settings for this site.",
-  impossible: "Notifications need HTTPS; see Help. Sounds, the tab's title and vibration work without it.",
+  insecure:
+    "This page came over plain HTTP, where browsers allow neither notifications nor Web Push. Open Spinney over HTTPS; Help says how. " +
+    "Until then, sounds, the tab's title and vibration work here, and the channels Command, Apprise and ntfy reach you elsewhere.",
+  missing: "This browser shows no notifications of pages. On an iPhone or iPad, add the page to the Home Screen and open it there.",
 };

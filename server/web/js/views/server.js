@@ -14,7 +14,7 @@ export function serverView(app) {
   const serverSection = make("section.card");
   const deviceSection = make("section.card");
   const programCard = make("section.card");
-  const agentsSection = make("section.card");
+  const agentsSection = make("section.card", make("h2", "Agents"), make("p.hint", "loading…"));
   const guestsSection = make(
     "section.card",
     make("h2", "Guests"),

@@ -36,7 +36,7 @@ async function restartProgram(app) {
   const names = running.map(({ name }) => name).join(", ");
   const when = await choose(`Restart Spinney while ${running.length === 1 ? "a session runs" : `${running.length} sessions run`}? ${names}`, [
     ["When nothing runs", "idle"],
-    ["Now, which interrupts them", "now", { danger: true }],
+    [running.length === 1 ? "Now, which interrupts it" : "Now, which interrupts them", "now", { danger: true }],
   ]);
   if (when) await app.run("restart_spinney", { when });
 }
