@@ -126,6 +126,7 @@ class Handlers:
             version=self._version,
             path=request.path,
             query=request.query,
+            host=request.url.host or "",
             csrf_token=identity.csrf_token,
             can_sign_out=identity.has_cookie,
         )

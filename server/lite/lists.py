@@ -8,6 +8,7 @@ from model.domain.modes import ExecutionMode
 from model.domain.sessions import Session
 from server.lite.html import Element, Node, make
 from server.lite.layout import render_page
+from server.lite.notices import notice_list
 from server.lite.page_request import PageRequest, link, nav, shorten
 
 T = TypeVar("T")
@@ -48,6 +49,7 @@ def render_sessions(page_request: PageRequest, problems: Sequence[str]) -> str:
     visible, links = paginate(page_request, shown)
     waiting = [session for session in visible if session.status == "waiting"]
     rest = visible[len(waiting) :]
+    notices = notice_list(page_request)
     empty_text = None
     if not any(not project.is_folder for project in state.projects.values()):
         empty_text = (
@@ -62,7 +64,8 @@ def render_sessions(page_request: PageRequest, problems: Sequence[str]) -> str:
         make("p", empty_text) if empty_text else None,
         make("h2", "Needs you") if waiting else None,
         session_list(page_request, waiting),
-        make("h2", "Other sessions") if waiting and rest else None,
+        notices,
+        make("h2", "Other sessions") if rest and (waiting or notices) else None,
         session_list(page_request, rest),
         links,
     )

@@ -53,6 +53,8 @@ class PageRequest:
     """The version of the page's static files, as `StaticFiles.version`."""
     path: str
     query: Mapping[str, str]
+    host: str = ""
+    """The name by which the browser reaches this machine."""
     csrf_token: str = ""
     """CSRF token, which every form must send."""
     can_sign_out: bool = False

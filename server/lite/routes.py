@@ -19,6 +19,7 @@ from server.auth import Authenticator
 from server.guesses import GuessLimiter
 from server.limits import Limits
 from server.lite.conflicts import render_conflicts, send_conflict_message
+from server.lite.foreign_sessions import ForeignSessionRoutes
 from server.lite.form_actions import (
     FORM_ACTIONS,
     WORKTREE_ACTIONS,
@@ -32,6 +33,7 @@ from server.lite.form_actions import (
 from server.lite.handlers import Handlers, html_response, redirect
 from server.lite.landing_routes import LandingRoutes
 from server.lite.lists import render_sessions
+from server.lite.notices import NoticeRoutes
 from server.lite.one_time_actions import OneTimeActionRoutes
 from server.lite.page_request import Form, PageRequest
 from server.lite.request_forms import render_confirmation
@@ -85,6 +87,8 @@ class Lite:
             *TrainRoutes(self._workspace, self._handlers).routes(),
             *SweepRoutes(self._workspace, self._handlers).routes(),
             *WorkRoutes(self._workspace, self._handlers).routes(),
+            *NoticeRoutes(self._workspace, self._handlers).routes(),
+            *ForeignSessionRoutes(self._workspace, self._handlers).routes(),
             web.post(f"{WORKTREE}/conflict", form(self._write_about_conflict)),
             web.get(SESSION, page(self._get_session)),
             web.get(f"{SESSION}/turns", page(self._get_turns)),
@@ -117,7 +121,7 @@ class Lite:
 
     async def _get_worktree(self, request: web.Request, page_request: PageRequest) -> str:
         """A worktree, its sessions, and forms for a new session, push and archive."""
-        return render_worktree(page_request, request.match_info["worktree_id"])
+        return await render_worktree(page_request, request.match_info["worktree_id"])
 
     async def _get_changes(self, request: web.Request, page_request: PageRequest) -> str:
         """The changed files, and a form to commit them; with `side` and `file` one's diff.
@@ -214,7 +218,9 @@ class Lite:
             failed = replace(page_request, typed=form, problem=error.message)
             is_there = worktree.id in page_request.state.worktrees
             html = (
-                render_worktree(failed, worktree.id) if is_there else await render_worktrees(failed)
+                await render_worktree(failed, worktree.id)
+                if is_there
+                else await render_worktrees(failed)
             )
             return html_response(html, HTTP_STATUS[error.error_type])
         if not form.get("message").strip():
@@ -237,7 +243,7 @@ class Lite:
             except SpinneyError as error:
                 failed = replace(page_request, typed=form, problem=error.message)
                 return html_response(
-                    render_worktree(failed, worktree_id), HTTP_STATUS[error.error_type]
+                    await render_worktree(failed, worktree_id), HTTP_STATUS[error.error_type]
                 )
             self._keep_created(form_hash, session.id)
         return await self._send_first_message(page_request, session, form)
@@ -291,7 +297,7 @@ class Lite:
                 if action.name == "commit":
                     html = await render_changes(failed, worktree.id)
                 else:
-                    html = render_worktree(failed, worktree.id)
+                    html = await render_worktree(failed, worktree.id)
                 return html_response(html, HTTP_STATUS[error.error_type])
             return redirect(f"/lite/worktrees/{worktree.id}?done={action.name}")
 

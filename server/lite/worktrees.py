@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
+from yarl import URL
+
 from model.api.changes import (
     ChangedFile,
     Changes,
@@ -13,15 +15,18 @@ from model.api.changes import (
     list_changed_files,
 )
 from model.api.recovery import list_recovery_points
+from model.api.scripts import get_listening_ports
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
 from model.domain.changes import Side
 from model.domain.projects import Project
 from model.domain.recovery import RecoveryPoint
+from model.domain.worktree_variables import PORT_COUNT
 from model.domain.worktrees import Worktree
 from model.worktrees import require_worktree
 from server.lite.conflicts import conflicts_link
+from server.lite.foreign_sessions import foreign_sessions_path
 from server.lite.html import Element, Node, make
 from server.lite.landing import desk_path, landing_path
 from server.lite.layout import render_page
@@ -95,7 +100,7 @@ async def render_worktrees(page_request: PageRequest) -> str:
     )
 
 
-def render_worktree(page_request: PageRequest, worktree_id: str) -> str:
+async def render_worktree(page_request: PageRequest, worktree_id: str) -> str:
     """A worktree: git status, sessions, and forms for a new session, push and archive."""
     worktree = require_worktree(page_request.state, worktree_id)
     project = page_request.state.projects.get(worktree.project_id)
@@ -113,6 +118,7 @@ def render_worktree(page_request: PageRequest, worktree_id: str) -> str:
             "p", f"{shorten(project.name) if project else ''} ▸ {shorten(branch)} ", _git(worktree)
         ),
         make("p", shorten(worktree.path, 300), class_="hint"),
+        await _ports(page_request, worktree),
         nav(link(shorten(pr_url, 200), pr_url)) if pr_url else None,
         None if is_archived else nav(*_ways(worktree)),
         conflicts_link(worktree.project_id) if _has_conflict(worktree) else None,
@@ -129,9 +135,27 @@ def _ways(worktree: Worktree) -> Iterator[Node]:
     if worktree.session_type == "worktree":
         yield " "
         yield link("Land", landing_path(worktree.id))
+    yield " "
+    yield link("Conversations from elsewhere", foreign_sessions_path(worktree.id))
     if worktree.pr_url:
         yield " "
         yield link("Pull request", pull_request_path(worktree.id))
+
+
+async def _ports(page_request: PageRequest, worktree: Worktree) -> Node:
+    """The ports of a worktree, with links to those on which a program listens."""
+    if worktree.port is None or worktree.status != "ready":
+        return None
+    arguments = {"worktreeId": worktree.id}
+    listening = await run(page_request.workspace, get_listening_ports, arguments)
+    links: list[Node] = []
+    for port in listening:
+        address = URL.build(scheme="http", host=page_request.host, port=port)
+        links += [link(f":{port}", str(address)), " "]
+    return [
+        make("p", f"Ports {worktree.port}–{worktree.port + PORT_COUNT - 1}", class_="hint"),
+        nav(*links) if links else None,
+    ]
 
 
 async def render_changes(page_request: PageRequest, worktree_id: str) -> str:

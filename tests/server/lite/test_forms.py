@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import socket
 
 import pytest
 
@@ -246,6 +247,18 @@ async def test_worktrees_are_shown_with_what_git_says(
     status = "+3 −1 · 2 ahead · 5 behind · 1 conflict · PR 7 open ✗"
     assert status in (await browser.get_page("/lite/worktrees")).text
     assert status in (await browser.get_page(f"/lite/worktrees/{worktree.id}")).text
+
+
+async def test_a_worktree_links_to_the_ports_on_which_something_listens(
+    browser: Browser, worktree: Worktree, workspace: Workspace
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        changed = worktree.model_copy(update={"port": port})
+        await workspace.store.accept(WorktreeUpdated(worktree=changed))
+        page = await browser.get_page(f"/lite/worktrees/{worktree.id}")
+    assert f"Ports {port}–{port + 9}" in page.text
+    assert page.links()[f":{port}"] == f"http://127.0.0.1:{port}"
 
 
 async def test_an_unknown_path_is_a_404_page(browser: Browser) -> None:
