@@ -38,7 +38,7 @@ class Pause(Resource):
     account: str = ""
     """The account at whose limit it is, as `set_resume_time` takes it."""
     is_joined: bool = False
-    """Whether another session of the account had reached the limit before."""
+    """Whether another session had reached the same limit or budget before."""
     text: str = ""
     """What happened, in one sentence."""
     attempts: int = 0

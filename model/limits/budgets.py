@@ -23,7 +23,7 @@ from model.domain.events.projects import ProjectUpdated
 from model.domain.events.sessions import SessionUpdated, UsageRecorded
 from model.domain.sessions import Session
 from model.domain.usage import TurnUsage
-from model.limits.pauses import begin_pause, end_pause, update_pause
+from model.limits.pauses import begin_budget_pause, end_pause, update_pause
 from model.state import State
 from model.store.bus import EventBus
 from model.store.store import Store
@@ -147,7 +147,8 @@ class Budgets:
     async def _pause_sessions(self, budget: Budget, turn: TurnUsage) -> None:
         """Pause the session of the turn, and all that work at the moment within the budget."""
         state = self._store.state
-        for session in list(state.sessions.values()):
+        is_joined = False
+        for session in sorted(state.sessions.values(), key=lambda one: one.id != turn.session_id):
             worktree = state.worktrees.get(session.worktree_id)
             project_id = worktree.project_id if worktree else ""
             is_meant = {
@@ -157,10 +158,9 @@ class Budgets:
             }[budget.scope]
             works = session.is_active or session.id == turn.session_id
             if is_meant and works and session.pause is None:
-                pause = partial(
-                    _pause, session.id, _describe(budget), budget.resets_at, self._now()
-                )
+                pause = partial(_pause, session.id, budget, self._now(), is_joined)
                 await self._store.accept(pause)
+                is_joined = True
 
     def _subjects_of(self, session: Session) -> list[tuple[BudgetScope, str]]:
         worktree = self._store.state.worktrees.get(session.worktree_id)
@@ -223,10 +223,13 @@ def _describe(budget: Budget) -> str:
 
 
 def _pause(
-    session_id: str, text: str, until: float | None, now: float, state: State
+    session_id: str, budget: Budget, now: float, is_joined: bool, state: State
 ) -> list[Event]:
     session = state.sessions.get(session_id)
-    return [begin_pause(session, state, "budget", text, until, now)] if session else []
+    if session is None:
+        return []
+    text, until = _describe(budget), budget.resets_at
+    return [begin_budget_pause(session, state, text, until, now, is_joined=is_joined)]
 
 
 def _go_on(session_id: str, now: float, state: State) -> list[Event]:

@@ -8,7 +8,7 @@ from model.backends.base import Limit, TurnFailed
 from model.base.text import clean_line
 from model.domain.events.base import Event
 from model.domain.events.sessions import SessionUpdated
-from model.domain.sessions import LastRun, Pause, PauseKind, Session
+from model.domain.sessions import LastRun, Pause, Session
 from model.limits.account_pause import find_account_pause, limit_end
 from model.state import State
 from model.usage.accounts import account_of
@@ -127,18 +127,25 @@ def update_pause(session: Session, **fields: Any) -> SessionUpdated:
     return SessionUpdated(session_id=session.id, updates=updates)
 
 
-def begin_pause(
-    session: Session, state: State, kind: PauseKind, text: str, until: float | None, now: float
+def begin_budget_pause(
+    session: Session,
+    state: State,
+    text: str,
+    until: float | None,
+    now: float,
+    *,
+    is_joined: bool,
 ) -> SessionUpdated:
-    """Return the event by which a session pauses though no turn failed, such as at a budget.
+    """Return the event by which a session pauses at a budget.
 
     A turn that is in progress goes to its end, and the session pauses then.
     """
     pause = Pause(
-        kind=kind,
+        kind="budget",
         since=now,
         until=until,
         account=account_of(state, session),
+        is_joined=is_joined,
         text=clean_line(text)[:_MAX_TEXT],
     )
     updates: dict[str, Any] = {"pause": pause.model_dump(mode="json")}

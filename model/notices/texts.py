@@ -32,7 +32,10 @@ _TITLES: Final[dict[NoticeReason, str]] = {
     "review": "A review of {name} is there",
     "disk": "The disk is almost full",
 }
-_COMMENTED: Final = "{name} has new comments"
+_TITLES_OF_OCCASIONS: Final = {
+    COMMENTS: "{name} has new comments",
+    "budget": "{name} has used up a budget",
+}
 
 _COUNTED: Final[dict[NoticeReason, tuple[str, str]]] = {
     "permission": ("asks for permission", "ask for permission"),
@@ -40,7 +43,7 @@ _COUNTED: Final[dict[NoticeReason, tuple[str, str]]] = {
     "plan": ("has a plan", "have a plan"),
     "finished": ("has finished", "have finished"),
     "failed": ("has failed", "have failed"),
-    "limit": ("has reached a usage limit", "have reached a usage limit"),
+    "limit": ("has reached a limit", "have reached a limit"),
     "check_failed": ("has failed checks", "have failed checks"),
     "review": ("has a review", "have a review"),
     "disk": ("disk is almost full", "disks are almost full"),
@@ -54,7 +57,7 @@ _mask_labeled = SecretMasker()
 
 def make_title(reason: NoticeReason, name: str, occasion: str = "") -> str:
     """Return the title of a notice about a session or worktree of this name."""
-    template = _COMMENTED if occasion == COMMENTS else _TITLES[reason]
+    template = _TITLES_OF_OCCASIONS.get(occasion, _TITLES[reason])
     return template.format(name=shorten(name, MAX_NAME) or "A session")
 
 

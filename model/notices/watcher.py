@@ -237,7 +237,7 @@ class NoticeWatcher:
             reason=cause.reason,
             session_id=session.id if session else None,
             worktree_id=session.worktree_id if session else subject.id,
-            title=texts.make_title(cause.reason, subject.name),
+            title=texts.make_title(cause.reason, subject.name, cause.occasion),
             text=text,
             created_at=self._clock(),
             request_id=cause.request_id,

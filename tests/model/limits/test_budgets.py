@@ -97,9 +97,14 @@ async def test_a_used_budget_notifies_once_and_then_pauses(recorded: Recorded) -
 
 
 async def test_a_budget_of_the_day_pauses_until_the_next(recorded: Recorded) -> None:
+    store = recorded.harness.store
+    await recorded.harness.add_session("working")
+    await recorded.record(SessionUpdated(session_id="working", updates={"status": "running"}))
     await recorded.prefer(budget_per_day=5)
     await recorded.spend(5)
-    assert recorded.paused == {"s": start_of_next_day(NOW)}
+    assert recorded.paused == dict.fromkeys(("s", "working"), start_of_next_day(NOW))
+    joined = {key: one.pause.is_joined for key, one in store.state.sessions.items() if one.pause}
+    assert joined == {"s": False, "working": True}  # One notice is enough.
     [budget] = await recorded.budgets.read_all()
     assert (budget.scope, budget.spent_usd, budget.used) == ("day", 5, 1)
 

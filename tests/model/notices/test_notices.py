@@ -57,7 +57,7 @@ async def test_each_reason_is_sent_once_and_withdrawn_when_it_is_gone(night: Nig
     await night.pause("login", "budget", attempts=2)
     assert night.channel.titles == [
         "login has finished", "login has failed", "login has reached a usage limit",
-        "login has reached a usage limit",
+        "login has used up a budget",
     ]  # fmt: skip
     assert list(night.standing) == ["limit.login"]
 
