@@ -193,7 +193,22 @@ class Workspace:
             raise
 
     async def _open(self) -> None:
+        """Assemble everything, in the order in which one part needs another."""
         await asyncio.to_thread(kill_orphans, self.directories.data)
+        await self._open_store()
+        await self._open_program()
+        await self._open_agents()
+        await self._open_files()
+        self._open_conversations()
+        self._open_worktrees()
+        self._open_landing()
+        self._follow_events()
+        self._open_notices()
+        self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
+        self.run_in_background(return_freed_memory(self.bus))
+        self.run_in_background(self._refresh_models())
+
+    async def _open_store(self) -> None:
         preferences, problems = await self._preferences_file.load()
         database, database_problem = await Database.open(self.directories.database)
         self._exit_stack.push_async_callback(database.close)
@@ -216,6 +231,9 @@ class Workspace:
         )
         self.store = Store(database, self.bus, state)
         self._exit_stack.push_async_callback(self.store.close)
+
+    async def _open_program(self) -> None:
+        """Restarts, newer versions, and who may use this program."""
         self.restarter = Restarter(self.store)
         self._exit_stack.push_async_callback(self.restarter.close)
         self.run_in_background(self.restarter.run())
@@ -227,6 +245,8 @@ class Workspace:
         self.grants = Grants(self.store, self.directories.access)
         self._exit_stack.push_async_callback(self.grants.close)
         await self.grants.load()
+
+    async def _open_agents(self) -> None:
         for backend in self.backends.values():
             self._exit_stack.push_async_callback(backend.close)
         await self.models.load()
@@ -251,24 +271,20 @@ class Workspace:
         self.naming = SessionNaming(self.store, self.writer)
         self.branch_naming = BranchNamer(self.store, self.writer)
         self.recaps = RecapWriter(self.store, self.writer)
+        # Canceled after all that is opened from here on is closed, and before what it needs.
         self._exit_stack.push_async_callback(self._cancel_background)
+
+    async def _open_files(self) -> None:
+        """What lies beside the database."""
         self.raw_logs = RawLogs(
             self.directories, self.store, partial(self._report_problem, task="raw_log")
         )
         self._exit_stack.push_async_callback(self.raw_logs.close)
-        launch_resolver = LayeredLaunchResolver(
-            self.store,
-            self.models,
-            self._environment_of,
-            self.raw_logs.make_recorder,
-            self.change_preferences,
-            self.run_in_background,
-        )
         self.outputs = ToolOutputs(self.directories.outputs)
         self._exit_stack.push_async_callback(self.outputs.close)
         self.uploads = Uploads(self.directories.pictures)
         lost = await asyncio.to_thread(
-            find_lost_sessions, self.directories, frozenset(state.sessions)
+            find_lost_sessions, self.directories, frozenset(self.store.state.sessions)
         )
         self.run_in_background(
             remove_files_of_deleted_sessions(
@@ -282,6 +298,16 @@ class Workspace:
         self.run_in_background(backups.run())
         self.contexts = ItemContextStore(self.directories.contexts)
         self._exit_stack.push_async_callback(self.lists.close)
+
+    def _open_conversations(self) -> None:
+        launch_resolver = LayeredLaunchResolver(
+            self.store,
+            self.models,
+            self._environment_of,
+            self.raw_logs.make_recorder,
+            self.change_preferences,
+            self.run_in_background,
+        )
         handovers = HandoverWriter(self.store, self.writer, self.catalog)
         recorder = TurnRecorder(self.store)
         self.undoer = TurnUndoer(self.store, recorder)
@@ -304,6 +330,8 @@ class Workspace:
         self._exit_stack.push_async_callback(self.conversations.close)
         interrupted_runs.recover(self.store)
         self.run_in_background(recorder.recover())
+
+    def _open_worktrees(self) -> None:
         self.scripts = ScriptRunner(self.store, self.directories, self.queues.send_held_messages)
         self._exit_stack.push_async_callback(self.scripts.close)
         self.shell_commands = ShellCommands(self.store, self.directories)
@@ -343,6 +371,8 @@ class Workspace:
         )
         self.run_in_background(retention.run())
         self.run_in_background(RecoveryPruning(self.store, self.directories).run())
+
+    def _open_landing(self) -> None:
         self.radar = ConflictRadar(self.store, self.directories.radar)
         self.run_in_background(self.radar.run())
         self.pull_requests = PullRequestCache(self.store)
@@ -364,6 +394,9 @@ class Workspace:
         )
         self._exit_stack.push_async_callback(self.landing.close)
         self.run_in_background(self.landing.run())
+
+    def _follow_events(self) -> None:
+        """What acts by itself after events, or at a time."""
         self.poller = Poller(
             self.store,
             self.bus,
@@ -377,6 +410,8 @@ class Workspace:
         self.run_in_background(loops.run())
         timer = ResumeTimer(self.store, self.bus, self.queues.resume, self.queues.send_due)
         self.run_in_background(timer.run())
+
+    def _open_notices(self) -> None:
         self.notices = Notices(
             self.store,
             self.bus,
@@ -390,9 +425,6 @@ class Workspace:
             pull_requests=self.pull_requests,
         )
         self.run_in_background(self.notices.run())
-        self.run_in_background(self._preferences_file.watch(self._on_preferences_edited))
-        self.run_in_background(return_freed_memory(self.bus))
-        self.run_in_background(self._refresh_models())
 
     async def stop(self) -> None:
         """Close agents and background work, save what is left. Stopping twice is harmless."""
