@@ -72,6 +72,17 @@ class Harness(ABC):
                 return False
             self.pause()
 
+    def find_wrong_usage(self) -> str:
+        """Name a session at rest that shows other tokens than its turns used together, if any."""
+        rows = self.client.call("get_usage", by="session")["rows"]
+        used = {row["key"]: row["usage"] for row in rows}
+        for each in self.world.conversations.values():
+            shown = each.session["usage"]
+            counted = used.get(each.id, dict.fromkeys(shown, 0))
+            if each.status not in ("running", "waiting") and shown != counted:
+                return f"{each.name} shows {shown}, its turns used {counted}"
+        return ""
+
     @abstractmethod
     def pause(self) -> None:
         """Wait for a moment. Raises `InvariantError` if the driven client has exited."""

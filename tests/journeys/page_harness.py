@@ -192,7 +192,8 @@ class PageHarness(Harness):
         def describe_problems() -> str:
             view = self.read_view()
             faults = [*self.find_problems(view), *self.page.evaluate(FIND_FAULTS)]
-            return "; ".join(faults) or self.repositories.find_problem()
+            problem = "; ".join(faults) or self.repositories.find_problem()
+            return problem or self.find_wrong_usage()
 
         self.settle(describe_problems)
 

@@ -176,6 +176,7 @@ class TerminalHarness(Harness):
                 or self.check_conversation()
                 or self.check_lost_texts()
                 or self.repositories.find_problem()
+                or self.find_wrong_usage()
             )
         )
         log = self.program.data / "spinney.log"
