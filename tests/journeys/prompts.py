@@ -14,6 +14,9 @@ DIRECTIVES: Final = {
     "limit": "/demo say almost {mark}\n/demo fail rate_limit 1",
 }
 
+LASTING_LIMIT: Final = "/demo say almost {mark}\n/demo fail rate_limit 600"
+"""Reaches a limit that does not reset while a journey lasts."""
+
 LONG: Final = "/demo stream 150 40\n/demo say end {mark}"
 """Runs for some seconds, so that later messages are queued."""
 

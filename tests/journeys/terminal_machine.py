@@ -85,6 +85,7 @@ STEPS = (
     Step("queue_up", When.OPEN, 3, {
         "kinds": st.lists(st.sampled_from(QUEUED_KINDS), min_size=1, max_size=4),
     }),
+    Step("resume_at_limit", When.OPEN, 2, {"by_command": st.booleans()}),
     Step("send", When.OPEN, 3, {
         "kind": st.sampled_from(sorted(DIRECTIVES)), "burst": st.booleans(),
     }),

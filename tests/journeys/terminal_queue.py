@@ -4,7 +4,7 @@ import time
 from typing import Any, Final
 
 from tests.journeys.ledger import MARK, Conversation, InvariantError
-from tests.journeys.prompts import DIRECTIVES, LONG
+from tests.journeys.prompts import DIRECTIVES, LASTING_LIMIT, LONG
 from tests.journeys.terminal_input import DELETE, ENTER, SEND_NOW, TAB, UP, TerminalInput
 
 MAX_ROWS: Final = 4
@@ -120,6 +120,24 @@ class QueueSteps(TerminalInput):
 
         self.harness.settle(find_problem)
 
+    def resume_at_limit(self, by_command: bool) -> None:
+        """Reach a limit with messages queued behind it, and go on long before it resets."""
+        current = self.shown
+        if current is None or current.status != "idle" or self.box_texts.get(current.id):
+            return
+        for text in (LASTING_LIMIT, DIRECTIVES["say"], DIRECTIVES["say"]):
+            self.type_into_box(
+                current, text.format(mark=self.harness.ledger.new_mark()), True, ENTER
+            )
+            self.await_sent(current)
+        self._await_status(current, "paused")
+        if by_command:
+            self.focus_box()
+            self.press("/continue now" + ENTER)
+        else:
+            self.harness.client.call("resume_session", sessionId=current.id)
+        self._await_status(current, "idle")
+
     # Implementation -----------------------------------------------------------------------------
 
     def _take_from_queue(
@@ -182,6 +200,17 @@ class QueueSteps(TerminalInput):
             marks = {MARK.findall(text_of(message))[0] for message in queued}
             missing = marks - set(MARK.findall(self.harness.view.queue))
             return f"{sorted(missing)} are queued and not drawn" * bool(missing)
+
+        self.harness.settle(find_problem)
+
+    def _await_status(self, current: Conversation, status: str) -> None:
+        """Wait until the session has this status, and nothing in its queue once it is idle."""
+
+        def find_problem() -> str:
+            now = self.harness.world.conversations[current.id]
+            is_reached = now.status == status and not (status == "idle" and now.queued)
+            left = [text_of(message) for message in now.queued]
+            return "" if is_reached else f"{now.name} is {now.status}, not {status}: {left}"
 
         self.harness.settle(find_problem)
 
