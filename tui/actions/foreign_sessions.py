@@ -35,8 +35,8 @@ async def continue_foreign_session(desk: Desk) -> None:
             desk.say(problem, bad=True)
         if not found:
             raise SpinneyError(
-                "There is none from an agent's own screen, in this directory or the project's, "
-                "that is not here already."
+                "No other conversation from an agent's own screen was found for this directory "
+                "or its project."
             )
         return [_choice(key, one, worktree.path) for key, one in found.items()]
 

@@ -76,7 +76,7 @@ async def test_a_chosen_conversation_is_opened_as_a_session() -> None:
 async def test_without_conversations_the_list_says_so() -> None:
     desk = a_desk(ForeignSessions())
     await foreign_sessions.continue_foreign_session(desk)
-    with pytest.raises(SpinneyError, match="There is none from an agent's own screen"):
+    with pytest.raises(SpinneyError, match="No other conversation from an agent's own screen"):
         await desk.dialogs[0]._load()
 
 

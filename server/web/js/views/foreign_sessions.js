@@ -13,12 +13,15 @@ import { copyText } from "../session/blocks.js";
 
 /** Let the user choose a conversation that was begun outside, and continue it. @param {App} app @param {Resource} worktree */
 export async function continueForeignSession(app, worktree) {
-  app.toast("Looking for conversations. This takes some seconds.");
+  let isLooking = true;
+  app.toast("Looking for conversations. This takes some seconds.", { isValid: () => isLooking });
   const found = await app.run("list_foreign_sessions", { worktreeId: worktree.id });
+  isLooking = false;
+  app.toasts.refresh();
   if (!found) return;
   for (const problem of found.problems) app.toast(problem, { bad: true });
   if (!found.sessions.length) {
-    app.toast("There is none from an agent's own screen, in this directory or the project's, that is not here already.");
+    app.toast("No other conversation from an agent's own screen was found for this directory or its project.");
     return;
   }
   /** @type {import("../dialogs.js").MenuEntry<any>[]} */
