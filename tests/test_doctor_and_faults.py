@@ -90,7 +90,7 @@ def test_a_missing_git_is_reported_by_doctor_and_where_it_is_needed(
     assert ran.returncode == 1
     with spinney.serving():
         ran = spinney.run("call", "add_project", f"path={repository}")
-    assert is_error_sentence(ran), ran.stderr
+    assert is_error_sentence(ran, code=6), ran.stderr
     assert "git" in ran.stderr.lower() and "install" in ran.stderr.lower()
 
 

@@ -1,14 +1,12 @@
 """What `spinney doctor` finds about the channels of notices."""
 
-import asyncio
-
 from model.base.errors import SpinneyError
 from model.base.instance import find_running_instance
 from model.base.paths import Directories
 from model.base.text import clean_line
 from model.cli.quick_call import request_here
 from model.domain.findings import Finding
-from model.preferences.file import PreferencesFile
+from model.preferences.file import read_preferences
 
 _NAME = "notices"
 _TEST = "spinney notify --test"
@@ -24,7 +22,7 @@ def check_channels(directories: Directories) -> list[Finding]:
             return _ask_running()
     except SpinneyError as error:
         return [Finding(_NAME, None, "the running Spinney was not asked", error.message)]
-    preferences, _ = asyncio.run(PreferencesFile(directories.preferences).load())
+    preferences, _ = read_preferences(directories.preferences)
     channels = {
         "Command": preferences.notify_command,
         "Apprise": preferences.notify_urls,

@@ -186,13 +186,16 @@ class PreferencesFile:
         return f"{reason}. It was renamed to {backup.name}; the default settings are used."
 
 
-def find_problems(path: Path) -> list[str]:
-    """Return a message for each problem in this file, without changing it."""
+def read_preferences(path: Path) -> tuple[Preferences, list[str]]:
+    """Return the settings in this file and a message for each problem, without changing it.
+
+    The defaults stand for a missing or broken file.
+    """
     try:
         stored = _read(path)[0]
     except _BrokenError as error:
-        return [f"{error}."]
-    return [] if stored is None else parse_preferences(stored)[1]
+        return Preferences(), [f"{error}."]
+    return (Preferences(), []) if stored is None else parse_preferences(stored)
 
 
 async def _watch_ticks(folders: set[Path], names: set[str]) -> AsyncGenerator[None, None]:

@@ -25,7 +25,7 @@ from model.domain.findings import Finding
 from model.git import run
 from model.git.hosts import list_hosting_remotes
 from model.landing.disk_usage import measure_directory
-from model.preferences.file import find_problems
+from model.preferences.file import read_preferences
 from model.runtime.doctor_reach import examine_reach
 from model.runtime.recovery_findings import check_recovery_points, read_project_paths
 from model.store.backups import list_backups, list_kept_copies
@@ -128,7 +128,8 @@ def _check_agent(name: str, label: str, probe: Probe) -> Finding:
 def _check_preferences(path: Path) -> list[Finding]:
     """Return a finding for each invalid preference."""
     remedy = f"Fix {path}. Until then, the default value is used."
-    return [Finding("preferences", False, problem, remedy) for problem in find_problems(path)]
+    problems = read_preferences(path)[1]
+    return [Finding("preferences", False, problem, remedy) for problem in problems]
 
 
 def _check_database(path: Path) -> list[Finding]:

@@ -13,7 +13,7 @@ from model.base.errors import SpinneyError
 from model.base.instance import RunningInstance, find_running_instance
 from model.base.paths import Directories
 from model.domain.findings import Finding
-from model.preferences.file import PreferencesFile
+from model.preferences.file import read_preferences
 from model.preferences.schema import Preferences
 from model.runtime.http_server import preferred_certificate
 from model.service.certificates import load_certificate
@@ -29,7 +29,7 @@ async def examine_reach(
     directories: Directories, environ: Mapping[str, str] = os.environ
 ) -> list[Finding]:
     """Check what keeps Spinney reachable. Takes some seconds at most."""
-    preferences, _ = await PreferencesFile(directories.preferences).load()
+    preferences, _ = await asyncio.to_thread(read_preferences, directories.preferences)
     return await asyncio.to_thread(_examine, directories, preferences, environ)
 
 

@@ -19,6 +19,7 @@ from model.domain.agent_commands import AgentCommand
 from model.domain.branches import Branch, Remote
 from model.domain.events.base import Event
 from model.domain.events.messages import MessageQueued
+from model.domain.events.notices import NoticesSent
 from model.domain.events.sessions import SessionCreated, SessionUpdated
 from model.domain.events.worktrees import WorktreeCreated
 from model.domain.findings import Finding
@@ -257,6 +258,8 @@ async def _send_notification(app: SpinneyApp, client: FakeClient, pilot: "Pilot[
     while app.app_focus:
         await pilot.pause(0.02)
     client.feed(SessionUpdated(session_id="s1", updates={"status": "running"}))
+    name = client.state.sessions["s1"].name
+    client.feed(NoticesSent(channel="terminal", notice_ids=["n1"], at=0.0, title=name, text=name))
     client.feed(SessionUpdated(session_id="s1", updates={"status": "idle"}))
     while app.main.state.sessions["s1"].status != "idle":
         await pilot.pause(0.02)

@@ -110,20 +110,22 @@ index 1..2 100644
 """
 
 
-CONFLICT = """\
+CONFLICT = f"""\
 diff --git a/parser.py b/parser.py
 --- a/parser.py
 +++ b/parser.py
 @@ -40,3 +40,9 @@ def read_rows(text):
      rows = []
-+     while row:
-+||||||| 4f1c2d9
++{"<" * 7} HEAD
+     while row:
++{"|" * 7} 4f1c2d9
 +    while True:
-+
-
++{"=" * 7}
 +    while row or tail:
-+     return rows
++{">" * 7} main
+     return rows
 """
+"""Composed, so that no tool takes it for a conflict of this file."""
 
 
 def a_busy_state() -> FakeClient:
