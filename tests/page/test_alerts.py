@@ -216,7 +216,7 @@ async def test_a_notice_that_is_pushed_is_shown_with_its_buttons(
             "login has a plan",
             "plan.s1",
             {"go": "#/session/s1", "paths": ["/act/token"]},
-            ["Approve"],
+            "Approve",
         ]
     ]
 
