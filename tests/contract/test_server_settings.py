@@ -323,7 +323,7 @@ def test_a_token_is_generated_and_stored_in_private_files(program: Program) -> N
 
 def test_all_interfaces_without_a_token_are_refused_at_start(program: Program) -> None:
     refused = program.run("serve", "--port", "0", "--all-interfaces", "--no-token")
-    assert is_error_sentence(refused)
+    assert is_error_sentence(refused, code=5)
     assert "--unsafe-no-token" in refused.stderr
 
 
