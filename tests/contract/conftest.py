@@ -1,5 +1,6 @@
 """Fixtures of the contract tests: `spinney serve`, real sockets, real git and the demo agent."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -205,11 +206,18 @@ def make_local_call(workspace: Workspace) -> Call:
 def make_remote_call(socket: Socket) -> Call:
     """Calls commands as other clients do; frames have the interface's fields and no others."""
     numbers = count(1)
+    replies: dict[str, Any] = {}
+    reading = asyncio.Lock()
 
     async def call(name: str, /, **args: Any) -> Any:
         request_id = f"request-{next(numbers)}"
         await socket.send({"id": request_id, "command": name, "args": args})
-        frame = await socket.answer(request_id)
+        async with reading:  # Of calls at the same time, the one that reads keeps all replies.
+            while request_id not in replies:
+                frame = await socket.receive()
+                if frame.get("type") in ("response", "error"):
+                    replies[frame["id"]] = frame
+        frame = replies.pop(request_id)
         if frame["type"] == "error":
             assert set(frame) == {"type", "id", "error", "error_type"}
             raise RefusedError(frame["error"])
