@@ -357,15 +357,13 @@ def the_usage_page_says_what_it_cost(night: Night) -> None:
 
 
 def count_words(night: Night, name: str) -> int:
-    """Count the words of a conversation of which its agent reported what they cost.
+    """Count the words of a conversation, also those of the turn that the restart cut off.
 
     Those that let it go on after a limit are not in the conversation.
     """
     blocks = [block for each in night.read(name)["messages"] for block in each["content"]]
     texts = [each["text"] for each in blocks if each["type"] in ("text", "thinking")]
     texts += [CONTINUE_PROMPT] * sum("rate_limit" in text for text in night.sent[name])
-    if name == "license":
-        texts.remove(night.sent[name][0])  # The agent ended with its question, without a report.
     return sum(len(text.split()) for text in texts)
 
 

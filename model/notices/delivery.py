@@ -128,8 +128,11 @@ class Delivery:
             return
         try:
             await self._store.flush()
+            preferences = self._store.state.preferences
+            if not self._channel.is_ready(preferences):
+                return  # It was taken out of the settings meanwhile.
             async with asyncio.timeout(_SENDING):
-                await self._channel.send(message, self._store.state.preferences)
+                await self._channel.send(message, preferences)
         except TimeoutError:
             self._on_failed(DeliveryError("it did not answer in time"), event, put_back)
         except DeliveryError as error:

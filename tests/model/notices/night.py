@@ -60,8 +60,10 @@ class FakeChannel:
     """When it last failed: what waits for the next try is not sent yet."""
     error: DeliveryError | None = None
 
+    is_set_up: bool = True
+
     def is_ready(self, preferences: Preferences) -> bool:
-        return True
+        return self.is_set_up
 
     async def send(self, message: Outgoing, preferences: Preferences) -> str:
         self.tries += 1

@@ -429,3 +429,18 @@ def test_in_any_order_nothing_is_sent_twice_late_or_to_someone_who_looks(
             await night.close()
 
     asyncio.run(walk())
+
+
+async def test_a_channel_that_is_taken_out_of_the_settings_meanwhile_gets_nothing(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = night.store.flush
+
+    async def flush_after_the_change() -> None:
+        night.channel.is_set_up = False
+        await flush()
+
+    monkeypatch.setattr(night.store, "flush", flush_after_the_change)
+    await night.ask("login", "question", "question")
+    await night.advance(5)
+    assert (night.channel.is_set_up, night.channel.tries) == (False, 0)
