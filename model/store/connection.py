@@ -68,6 +68,7 @@ class Connection:
     def _do_work(self) -> None:
         while work := self._work.get():
             work()
+            del work  # It holds what was written or read, which may be megabytes.
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
