@@ -14,10 +14,12 @@ MIN_BYTES: Final = 256 * 1024
 """Bytes of published text after which a release is worthwhile."""
 
 DELAY: Final = 2.0
-"""Seconds until the release: a long message has been saved and sent by then."""
+"""Seconds until the release, and until the one after it: a long message has been saved and sent by
+then.
+"""
 
 FINAL_DELAY: Final = 40.0
-"""Idle seconds until a second release: clients that read nothing have been disconnected by then."""
+"""Idle seconds until the last release: clients that read nothing have been disconnected by then."""
 
 
 async def return_freed_memory(
@@ -40,6 +42,9 @@ async def return_freed_memory(
                 is_due.clear()
                 if not await asyncio.to_thread(trim):
                     return
+                await asyncio.sleep(delay)
+                # The message may have ended since, with too little text to be noticed.
+                await asyncio.to_thread(trim)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(final_delay):
                         await is_due.wait()
