@@ -43,8 +43,10 @@ IRREVOCABLE = {
 SOME_INVALID = INVALID[::8]
 """For arguments that are given under both of their names."""
 
-OWN_CASES = {"start_http_server", "regenerate_http_token", "update_preferences"}
-"""May move or close the server; they get only values that they must refuse."""
+OWN_CASES = {
+    "start_http_server", "regenerate_http_token", "restart_spinney", "update_preferences",
+}  # fmt: skip
+"""May move, close or restart the server; they get only values that they must refuse."""
 
 
 async def exchange(served: Serving, cases: list[Case]) -> list[dict[str, Any]]:
@@ -129,6 +131,8 @@ def command_frames(existing: ExistingIds) -> Iterator[dict[str, Any]]:
         if isinstance(value, str | list | dict):
             yield {"command": "start_http_server", "args": {"port": value}}
             yield {"command": "start_http_server", "args": {"tokenRequired": value or "x"}}
+        if value is not None:
+            yield {"command": "restart_spinney", "args": {"when": value}}
 
 
 def envelope_frames() -> Iterator[dict[str, Any]]:
