@@ -220,7 +220,7 @@ async def test_a_message_sent_into_a_turn_stays_and_goes_with_that_turn(
 ) -> None:
     talk, _ = talk_and_stub
     await talk.say("say: one")
-    before_turn, text = talk.session(), "slowly: " + "warp " * 8
+    before_turn, text = talk.session(), "slowly: " + "warp " * 12
     await talk.chats.send("s", text)
     await talk.chats.send("s", "say: two", steer=True)
     await talk.wait_for_turn()

@@ -1,9 +1,14 @@
 """The running turns of a session's thread and of its sub-agents, as the program reports them."""
 
 import asyncio
+from contextlib import suppress
+from typing import Final
 
 from model.backends.codex.stream import get_turn_field
 from model.backends.json_values import Json
+
+_START_TIMEOUT: Final = 5.0
+"""Seconds between the acceptance of a turn and its start; it takes milliseconds."""
 
 
 class RunningTurns:
@@ -36,6 +41,12 @@ class RunningTurns:
                 self.is_running.clear()
             case "turn/completed", str() as thread:
                 self.children.pop(thread, None)
+
+    async def wait_for_start(self) -> None:
+        """Wait, but not for long, for the id of a turn that was just accepted."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_START_TIMEOUT):
+                await self.is_running.wait()
 
     def is_late(self, params: Json, child: str | None) -> bool:
         """Whether it concerns a turn that has ended; its background commands may end later."""

@@ -105,6 +105,9 @@ class CodexSession:
 
     async def steer(self, message_id: str, prompt: Prompt) -> bool:
         """Send a message into the program's turn, unless it is a command of its screen."""
+        # One that waits for an answer or for its sub-agents does not start.
+        if self._channel.is_turn_open and not self._requests and self._deferred_ending is None:
+            await self._turns.wait_for_start()
         if not self._can_steer() or await self._commands.parse_command(prompt.text) is not None:
             return False
         message = await self._commands.build_input(prompt)
