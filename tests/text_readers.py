@@ -179,6 +179,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/store/damaged_rows.py: _ESCAPED": findall,
     "model/store/damaged_rows.py: _TEXT_START": search,
     "model/store/damaged_rows.py: _extract_fields": lambda fields, text: fields(Project, text),
+    "model/git/replacing.py: _TEMPORARY": fullmatch,
     "model/git/snapshots/trees.py: _SHA1_ENTRY": match_bytes,
     "model/git/snapshots/trees.py: _SHA256_ENTRY": match_bytes,
     "model/worktrees/file_search.py: _find_best": lambda find, text: find(

@@ -21,6 +21,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.git.changes import ChangedFile, to_display_name
+from model.git.replacing import remove_leftovers, replacing
 from model.git.run import git
 from model.git.staging import apply_patch, find_selection
 
@@ -202,17 +203,13 @@ def _restore(target: Path, content: Path, record: DiscardRecord) -> None:
         target.unlink(missing_ok=True)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Write a temporary file, then replace: no process ever reads half of the file.
-    temporary = target.with_name(f".{uuid.uuid4().hex}.spinney")
-    try:
+    remove_leftovers([target.parent])
+    with replacing(target) as temporary:
         if record.kind == "link":
             temporary.symlink_to(os.fsdecode(content.read_bytes()))
         else:
             shutil.copyfile(content, temporary)
             temporary.chmod(record.mode)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _get_kind_and_mode(target: Path) -> tuple[str, int]:

@@ -3,14 +3,15 @@
 import asyncio
 import errno
 import os
-import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.paths import file_error
 from model.base.text import clean_line
+from model.git.replacing import remove_leftovers, replacing
 from model.git.run import git
 from model.git.snapshots import plumbing
 from model.git.working_tree import Entry
@@ -135,6 +136,7 @@ async def write_entries(
     Raises:
         SpinneyError: A folder or a link is where a file should be, or the disk is full.
     """
+    await asyncio.to_thread(_remove_leftovers, root, entries)
     removed = [path for path, entry in entries.items() if entry is None]
     await asyncio.to_thread(_remove_all, root, removed)
     paths: dict[str, list[tuple[str, Entry]]] = {}
@@ -167,21 +169,18 @@ def write_file(
 ) -> None:
     """Replace the file or link at `path` atomically. Raises as `write_entries`."""
     target = _find_target(root, path)
-    temporary = target.with_name(f".{uuid.uuid4().hex}.spinney")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir() and not target.is_symlink():
             _remove_empty_folders(target)
-        if mode == "120000":
-            temporary.symlink_to(os.fsdecode(content))
-        else:
-            temporary.write_bytes(content)
-            temporary.chmod(permissions or _choose_permissions(target, mode))
-        temporary.replace(target)
+        with replacing(target) as temporary:
+            if mode == "120000":
+                temporary.symlink_to(os.fsdecode(content))
+            else:
+                temporary.write_bytes(content)
+                temporary.chmod(permissions or _choose_permissions(target, mode))
     except OSError as error:
         raise file_error(Path(clean_line(str(target))), error, "restored") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def remove_file(root: Path, path: str) -> None:
@@ -198,6 +197,14 @@ def remove_file(root: Path, path: str) -> None:
     except OSError as error:
         if target.is_file():
             raise file_error(Path(clean_line(str(target))), error, "deleted") from error
+
+
+def _remove_leftovers(root: Path, paths: Iterable[str]) -> None:
+    folders = set()
+    for path in paths:
+        with suppress(SpinneyError):
+            folders.add(_find_target(root, path).parent)
+    remove_leftovers(folders)
 
 
 def _remove_all(root: Path, paths: Iterable[str]) -> None:
