@@ -24,7 +24,8 @@ async def set_resume_time(
 
     `at` is in seconds since 1970, or a text such as `18:00`, `tomorrow 9:00`, `in 2 h`, `now`, or
     `reset` for the end of the limit as the agent's provider reported it. Sessions of one account go
-    on one after another. The account is in a session's `pause`.
+    on one after another. The account is in a session's `pause`. A chosen time stays when the limit
+    turns out to be over earlier.
     """
 
 

@@ -10,7 +10,7 @@ from model.domain.events.base import Event
 from model.domain.messages import Message
 from model.domain.sessions import Session
 from model.limits.pauses import update_pause
-from model.limits.times import resolve_time
+from model.limits.times import is_reset, resolve_time
 from model.state import State
 
 if TYPE_CHECKING:
@@ -40,7 +40,12 @@ async def set_resume_time(
             (session, resolve_time(state, session, at, workspace.usage.limits_of))
             for session in paused
         ]
-        return [update_pause(session, until=until) for session, until in times]
+        return [
+            update_pause(
+                session, until=until, is_time_chosen=until is not None and not is_reset(at)
+            )
+            for session, until in times
+        ]
 
     await workspace.store.accept(make_events)
     sessions = workspace.store.state.sessions

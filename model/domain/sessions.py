@@ -33,6 +33,8 @@ class Pause(Resource):
     since: float
     until: float | None = None
     """When it goes on by itself, in seconds since 1970; `None` until a person resumes it."""
+    is_time_chosen: bool = False
+    """Whether a person chose `until`, which then is this session's and not its account's."""
     resets_at: float | None = None
     """When the limit ends, as the agent's provider reported it."""
     account: str = ""

@@ -23,6 +23,11 @@ def find_account_pause(state: State, account: str, now: float) -> Pause | None:
 
 
 def limit_end(pause: Pause) -> float:
-    """Return when the limit of a pause is over; infinity if that is not known."""
-    end = pause.resets_at if pause.until is None else pause.until
+    """Return when the limit of a pause is over; infinity if that is not known.
+
+    A time that a person chose says when one session goes on, and only stands for the end of a limit
+    whose end is not known.
+    """
+    is_own = pause.until is None or (pause.is_time_chosen and pause.resets_at is not None)
+    end = pause.resets_at if is_own else pause.until
     return float("inf") if end is None else end

@@ -76,19 +76,26 @@ def join_account_pause(state: State, session: Session, now: float) -> Pause | No
     pause = find_account_pause(state, account_of(state, session), now)
     if pause is None:
         return None
-    joined = {"since": now, "is_joined": True, "attempts": 0}
+    joined: dict[str, Any] = {"since": now, "is_joined": True, "attempts": 0}
+    if pause.is_time_chosen:
+        until = limit_end(pause) if state.preferences.resume_after_limit else None
+        joined |= {"until": until, "is_time_chosen": False}
     return pause.model_copy(update={**joined, "goes_on": "queue", "message_id": None})
 
 
 def put_off_others(state: State, session_id: str, pause: Pause) -> list[Event]:
     """Return the events by which the account's other sessions wait for this pause as well.
 
-    They would have gone on earlier, and into the same limit.
+    They would have gone on earlier, and into the same limit. A time that a person chose stays.
     """
     if pause.kind != "usage_limit" or pause.until is None:
         return []
     return [
-        update_pause(other, until=pause.until, resets_at=pause.resets_at)
+        update_pause(
+            other,
+            until=other.pause.until if other.pause.is_time_chosen else pause.until,
+            resets_at=pause.resets_at,
+        )
         for other in state.sessions.values()
         if other.id != session_id
         and other.pause is not None
@@ -101,8 +108,8 @@ def put_off_others(state: State, session_id: str, pause: Pause) -> list[Event]:
 def lift_limit(state: State, account: str, began_at: float, now: float) -> list[Event]:
     """Return the events by which an account's sessions go on, since a turn has succeeded there.
 
-    A turn that began before the limit was reached proves nothing. Sessions that wait for a person
-    still do, and others no longer wait with them.
+    A turn that began before the limit was reached proves nothing. Sessions that wait for a person,
+    or for a time that one chose, still do, and others no longer wait with them.
     """
     paused = [
         (session, session.pause)
@@ -113,7 +120,11 @@ def lift_limit(state: State, account: str, began_at: float, now: float) -> list[
     if any(pause.goes_on != "queue" and pause.since > began_at for _, pause in paused):
         return []
     return [
-        update_pause(session, resets_at=now, until=None if pause.until is None else now)
+        update_pause(
+            session,
+            resets_at=now,
+            until=pause.until if pause.until is None or pause.is_time_chosen else now,
+        )
         for session, pause in paused
         if limit_end(pause) > now
     ]
@@ -177,7 +188,13 @@ def move_pause(session: Session, changed: Session, state: State, now: float) -> 
     account = account_of(state, changed)
     limit = find_account_pause(state, account, now)
     goes_on = "message" if pause.goes_on == "turn" and pause.message_id else pause.goes_on
-    moved = {"account": account, "goes_on": goes_on, "attempts": 0, "is_joined": limit is not None}
+    moved: dict[str, Any] = {
+        "account": account,
+        "goes_on": goes_on,
+        "attempts": 0,
+        "is_joined": limit is not None,
+        "is_time_chosen": False,
+    }
     if limit is None:
         return pause.model_copy(update={**moved, "until": now, "resets_at": None})
     kept = {"kind": limit.kind, "until": limit.until, "resets_at": limit.resets_at}

@@ -26,10 +26,15 @@ def resolve_time(
     """Return a chosen time in seconds since 1970. Raises `invalid_request` if it is none."""
     if at is None:
         return None
-    if isinstance(at, str) and at.strip().lower() == RESET:
+    if is_reset(at):
         return _find_reset(state, session, windows_of)
     now = time.time()
     return parse_moment(at, now) if isinstance(at, str) else check_moment(at, now)
+
+
+def is_reset(at: float | str | None) -> bool:
+    """Whether a time is not chosen, but that of the limit's end."""
+    return isinstance(at, str) and at.strip().lower() == RESET
 
 
 def _find_reset(state: State, session: Session, windows_of: WindowsOf) -> float:

@@ -35,8 +35,10 @@ async def test_set_resume_time_takes_texts_and_times_for_a_session_or_an_account
     assert changed[0]["pause"]["until"] is None
     changed = await call("set_resume_time", at="in 2 h", **account)
     assert 7199 <= changed[0]["pause"]["until"] - now <= 7260
+    assert changed[0]["pause"]["is_time_chosen"]
     changed = await call("set_resume_time", at="reset", **account)
     assert changed[0]["pause"]["until"] == pause["resets_at"]
+    assert not changed[0]["pause"]["is_time_chosen"]
     for wrong in ("soon", 1e300, float("9e15")):
         await expect_error(call, "set_resume_time", at=wrong, **account)
     for neither in ({}, {**about, **account}, {"account": "nobody"}):

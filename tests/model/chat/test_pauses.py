@@ -197,6 +197,29 @@ async def test_sessions_that_wait_for_a_person_still_do_when_the_limit_is_over(
     assert (await harness.chats.send("new", "runs")).status == "processing"
 
 
+async def test_a_chosen_time_is_the_sessions_own_and_stays_when_the_limit_is_over(
+    harness: Harness,
+) -> None:
+    await harness.add_session("same")
+    await pause_session(harness)
+    assert harness.session.pause is not None
+    chosen = harness.session.pause.model_copy(
+        update={"until": time.time() + 9000, "is_time_chosen": True}
+    )
+    harness.store.record(
+        SessionUpdated(session_id="s", updates={"pause": chosen.model_dump(mode="json")})
+    )
+    await harness.chats.send("same", "one")
+    same = harness.store.state.sessions["same"].pause
+    assert same is not None
+    assert (same.until, same.is_time_chosen) == (chosen.resets_at, False)
+    puppet = await harness.backend.receiver_of(harness.queues.resume("same"))
+    puppet.say(base.TextDelta("a", "done"), DONE)
+    await harness.wait_until(lambda: harness.status("same") == "idle")
+    assert harness.session.pause.until == chosen.until
+    assert (await harness.chats.send("same", "runs")).status == "processing"
+
+
 async def test_after_the_reset_no_session_waits_for_another_that_has_not_gone_on_yet(
     harness: Harness,
 ) -> None:
