@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -198,6 +199,8 @@ def test_a_kill_during_an_undo_loses_nothing(
                 undoing.result()
         assert server.process.wait(PATIENCE) == -signal.SIGKILL
     (program.place / "kill").unlink(missing_ok=True)
+    if not words:  # Killed while it wrote a file.
+        (tree / f".{uuid.uuid4().hex}.spinney").touch()
     with program.serving("--demo"):
         [known] = program.call("list_turns", f"sessionId={turn.partition('.')[0]}")
         if known["undone"] is None:

@@ -21,7 +21,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.git.changes import ChangedFile, to_display_name
-from model.git.replacing import remove_leftovers, replacing
+from model.git.replacing import remove_temporary_files, replacing
 from model.git.run import git
 from model.git.staging import apply_patch, find_selection
 
@@ -203,7 +203,7 @@ def _restore(target: Path, content: Path, record: DiscardRecord) -> None:
         target.unlink(missing_ok=True)
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers([target.parent])
+    remove_temporary_files([target.parent])
     with replacing(target) as temporary:
         if record.kind == "link":
             temporary.symlink_to(os.fsdecode(content.read_bytes()))

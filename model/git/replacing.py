@@ -28,7 +28,7 @@ def replacing(target: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def remove_leftovers(folders: Iterable[Path]) -> None:
+def remove_temporary_files(folders: Iterable[Path]) -> None:
     """Delete the temporary files that a process left in these folders when it was killed."""
     for folder in folders:
         with suppress(OSError), os.scandir(folder) as entries:

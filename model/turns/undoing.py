@@ -101,11 +101,15 @@ class TurnUndoer:
 
         Raises `conflict` for a file with a conflict and without a choice; nothing is done then.
         """
-        before = await self._take_snapshot(worktree, turns[0], "undo")
         done = [turn for turn in turns if turn.undone is None]
+        began = turns[0].undo_began
+        if began:  # The snapshot is without what the interrupted undo left.
+            written = (await self._plan(Path(worktree.path), done, began)).files.values()
+            paths = [file.path for file in written]
+            await asyncio.to_thread(files.remove_leftovers, Path(worktree.path), paths)
+        before = await self._take_snapshot(worktree, turns[0], "undo")
         plan = await self._plan(Path(worktree.path), done, before)
         decided = _decide(plan, choices)
-        began = turns[0].undo_began
         if began:
             before = await self._add_undone(Path(worktree.path), done, plan, began, before)
         noted = turns[0].model_copy(update={"undo_began": began or before})

@@ -11,7 +11,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.paths import file_error
 from model.base.text import clean_line
-from model.git.replacing import remove_leftovers, replacing
+from model.git.replacing import remove_temporary_files, replacing
 from model.git.run import git
 from model.git.snapshots import plumbing
 from model.git.working_tree import Entry
@@ -136,7 +136,7 @@ async def write_entries(
     Raises:
         SpinneyError: A folder or a link is where a file should be, or the disk is full.
     """
-    await asyncio.to_thread(_remove_leftovers, root, entries)
+    await asyncio.to_thread(remove_leftovers, root, entries)
     removed = [path for path, entry in entries.items() if entry is None]
     await asyncio.to_thread(_remove_all, root, removed)
     paths: dict[str, list[tuple[str, Entry]]] = {}
@@ -199,12 +199,13 @@ def remove_file(root: Path, path: str) -> None:
             raise file_error(Path(clean_line(str(target))), error, "deleted") from error
 
 
-def _remove_leftovers(root: Path, paths: Iterable[str]) -> None:
+def remove_leftovers(root: Path, paths: Iterable[str]) -> None:
+    """Delete what writes of these paths left beside them when their process was killed."""
     folders = set()
     for path in paths:
         with suppress(SpinneyError):
             folders.add(_find_target(root, path).parent)
-    remove_leftovers(folders)
+    remove_temporary_files(folders)
 
 
 def _remove_all(root: Path, paths: Iterable[str]) -> None:
