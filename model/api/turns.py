@@ -72,7 +72,9 @@ class UndoResult(Resource):
     turns: list[TurnSummary]
     """The turns that changed, the newest first."""
     message: str = ""
-    """The text of the message that began the first of them, to edit and send it again."""
+    """The text of the message that began the first of them, and of those sent into that turn, to
+    edit and send it again.
+    """
 
 
 @command

@@ -1,9 +1,10 @@
 """Implements `model.api.turns`."""
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from model.api import turns as api
 from model.api.changes import FileDiff
@@ -32,6 +33,9 @@ from model.worktrees.lookup import refuse_while_unsettled
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
+
+_MAX_MESSAGES: Final = 100
+"""Messages of a turn among which those that were sent into it are looked for."""
 
 
 @implements(api.list_turns)
@@ -261,10 +265,24 @@ async def _record(
 
     await workspace.store.accept(make_events)
     workspace.poller.refresh(turns[0].worktree_id)
-    message = await workspace.store.message(turns[-1].message_id)
     return api.UndoResult(
-        turns=[_summarize(turn) for turn in changed], message=message.text if message else ""
+        turns=[_summarize(turn) for turn in changed],
+        message=await _read_prompt(workspace, turns[-1]),
     )
+
+
+async def _read_prompt(workspace: "Workspace", turn: Turn) -> str:
+    """Return the text of the message that began a turn, and of those sent into it."""
+    ids = [message.id for message in await workspace.store.outline(turn.session_id)]
+    if turn.message_id not in ids:
+        return ""
+    count = len(ids) - ids.index(turn.message_id)
+    page = await workspace.store.messages(
+        turn.session_id, _MAX_MESSAGES, max(0, count - _MAX_MESSAGES)
+    )
+    of_user = [message for message in page.messages[-count:] if message.role == "user"]
+    later = itertools.takewhile(lambda message: message.steered, of_user[1:])
+    return "\n\n".join(message.text for message in (*of_user[:1], *later))
 
 
 def _next_undo(turn: Turn, undo: Undo | None) -> Undo | None:

@@ -150,6 +150,10 @@ async def test_a_message_is_sent_into_the_running_turn(
     ]  # fmt: skip
     error = await expect_error(call, "steer_queued_message", messageId=sent["message_id"], **about)
     assert error == "This message is no longer queued."
+    await chat.say(session, "/demo say after")
+    turn = (await call("list_turns", **about))[0]
+    undone = await call("undo_turn", turnId=turn["turn_id"], what="conversation")
+    assert undone["message"] == "/demo wait 1\n\nbe short\n\nbe kind"
 
 
 @pytest.mark.parametrize("command", ["stop_generation", "cancel_chat_message"])
