@@ -370,7 +370,8 @@ class _Client:
             head = f'{{"type":"response","id":{json.dumps(request_id)},"data":'
             warnings = command.unknown_arguments(arguments)
             tail = f',"warnings":{json.dumps(warnings)}}}' if warnings else "}"
-            self._fanout.send(self._connection, head.encode() + data + tail.encode())
+            # Joined at once: a long list is copied as rarely as possible.
+            self._fanout.send(self._connection, b"".join((head.encode(), data, tail.encode())))
 
     def _send(self, frame: dict[str, Any]) -> None:
         self._fanout.send(self._connection, json.dumps(frame).encode())
