@@ -104,12 +104,16 @@ class Notifier:
 
 
 def _finished_sessions(change: "Change") -> "Iterator[Session]":
-    """Sessions whose run ended by itself, not because the user stopped it."""
+    """Sessions whose run ended by itself, not because the user stopped it.
+
+    Of those that pause at the same limit, the first one stands for all.
+    """
     for key in sorted(change.sessions):
         before, now = change.before.sessions.get(key), change.state.sessions.get(key)
         if before is None or now is None or now.archived_at is not None:
             continue
         was_active, has_ended = before.is_active, now.status in ("idle", "failed", "paused")
+        is_joined = now.status == "paused" and now.pause is not None and now.pause.is_joined
         was_stopped = now.last_run is not None and now.last_run.status == "cancelled"
-        if was_active and has_ended and not was_stopped:
+        if was_active and has_ended and not (was_stopped or is_joined):
             yield now

@@ -184,7 +184,7 @@ async def test_the_session_that_is_shown_is_reported_and_none_behind_a_full_scre
         await until(pilot, lambda: reported() == ["s1", "s2", None, "s2", "s2"])
 
 
-async def test_a_finished_run_rings_by_its_own_preference_and_a_stopped_one_does_not(
+async def test_a_finished_run_rings_by_its_own_preference_but_no_stopped_or_joined_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = client_with_running_sessions(review_sound="chime")
@@ -194,6 +194,9 @@ async def test_a_finished_run_rings_by_its_own_preference_and_a_stopped_one_does
         recorded = _TerminalRecorder(app, monkeypatch)
         client.feed(finished_event("s2", "cancelled"))
         client.feed(SessionUpdated(session_id="s2", updates={"status": "running"}))
+        pause = {"kind": "usage_limit", "since": 1, "is_joined": True}
+        client.feed(SessionUpdated(session_id="s2", updates={"status": "paused", "pause": pause}))
+        client.feed(SessionUpdated(session_id="s2", updates={"status": "running", "pause": None}))
         client.feed(finished_event("s2"))
         await until(pilot, lambda: recorded.bells)
         assert recorded.bells == 1 and recorded.written == []

@@ -63,6 +63,7 @@ function alertKind(before, now) {
   const { request, status } = statusOf(now);
   if (request && request !== before.request) return "waiting";
   const wasActive = before.status === "running" || before.status === "waiting";
+  if (status === "paused" && now.pause?.is_joined) return null; // the first session at the limit stands for all
   const hasEnded = ["idle", "failed", "paused"].includes(status);
   return wasActive && hasEnded && now.last_run?.status !== "cancelled" ? "review" : null;
 }
