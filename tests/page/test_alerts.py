@@ -204,12 +204,16 @@ async def test_a_notice_that_is_pushed_is_shown_with_its_buttons(
         "ServiceWorker.deliverPushMessage",
         {"origin": origin, "registrationId": await found, "data": json.dumps(notice)},
     )
-    await archive_page.wait_for_function(
-        "async () => (await (await navigator.serviceWorker.ready).getNotifications()).length"
-    )
     shown = await archive_page.evaluate(
-        """async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(
-          ({ title, tag, data, actions }) => [title, tag, data, actions[0].title])"""
+        """async () => {
+          const worker = await navigator.serviceWorker.ready;
+          let found = [];
+          while (!found.length) {
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            found = await worker.getNotifications();
+          }
+          return found.map(({ title, tag, data, actions }) => [title, tag, data, actions[0].title]);
+        }"""
     )
     assert shown == [
         [
