@@ -50,6 +50,7 @@ SLASH_COMMANDS: Final[Mapping[str, SlashCommand]] = {
     "editor": SlashCommand("open_worktree"),
     "elsewhere": SlashCommand("continue_elsewhere", is_rare=True),
     "fork": SlashCommand("fork_session"),
+    "guests": SlashCommand("show_guests", is_rare=True),
     "help": SlashCommand("help"),
     "import": SlashCommand("continue_foreign_session", is_rare=True),
     "issues": SlashCommand("open_work"),

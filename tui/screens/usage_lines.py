@@ -115,7 +115,7 @@ def table_lines(
     fixed = sum(size for _, size in _COLUMNS)
     label_width = max(8, width - fixed)
     header = title.ljust(label_width) + "".join(
-        (f"{name}*" if name.lower() == sorted_by else name).rjust(size) for name, size in _COLUMNS
+        (f"{name}↓" if name.lower() == sorted_by else name).rjust(size) for name, size in _COLUMNS
     )
     lines = [Content.styled(header, "$text-muted")]
     for row in rows[:_MAX_ROWS]:

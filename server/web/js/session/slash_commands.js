@@ -12,6 +12,7 @@ export const SLASH_COMMANDS = {
   continue: "continue_session",
   elsewhere: "continue_elsewhere",
   fork: "fork_session",
+  guests: "show_guests",
   help: "help",
   import: "continue_foreign_session",
   mode: "cycle_mode",
