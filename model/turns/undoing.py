@@ -106,7 +106,7 @@ class TurnUndoer:
         if began:  # The snapshot is without what the interrupted undo left.
             written = (await self._plan(Path(worktree.path), done, began)).files.values()
             paths = [file.path for file in written]
-            await asyncio.to_thread(files.remove_leftovers, Path(worktree.path), paths)
+            await asyncio.to_thread(files.remove_orphans, Path(worktree.path), paths)
         before = await self._take_snapshot(worktree, turns[0], "undo")
         plan = await self._plan(Path(worktree.path), done, before)
         decided = _decide(plan, choices)

@@ -136,7 +136,7 @@ async def write_entries(
     Raises:
         SpinneyError: A folder or a link is where a file should be, or the disk is full.
     """
-    await asyncio.to_thread(remove_leftovers, root, entries)
+    await asyncio.to_thread(remove_orphans, root, entries)
     removed = [path for path, entry in entries.items() if entry is None]
     await asyncio.to_thread(_remove_all, root, removed)
     paths: dict[str, list[tuple[str, Entry]]] = {}
@@ -199,7 +199,7 @@ def remove_file(root: Path, path: str) -> None:
             raise file_error(Path(clean_line(str(target))), error, "deleted") from error
 
 
-def remove_leftovers(root: Path, paths: Iterable[str]) -> None:
+def remove_orphans(root: Path, paths: Iterable[str]) -> None:
     """Delete what writes of these paths left beside them when their process was killed."""
     folders = set()
     for path in paths:
