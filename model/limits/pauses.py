@@ -76,11 +76,16 @@ def join_account_pause(state: State, session: Session, now: float) -> Pause | No
     pause = find_account_pause(state, account_of(state, session), now)
     if pause is None:
         return None
-    joined: dict[str, Any] = {"since": now, "is_joined": True, "attempts": 0}
-    if pause.is_time_chosen:
-        until = limit_end(pause) if state.preferences.resume_after_limit else None
-        joined |= {"until": until, "is_time_chosen": False}
-    return pause.model_copy(update={**joined, "goes_on": "queue", "message_id": None})
+    joined = {"since": now, "is_joined": True, "attempts": 0, "goes_on": "queue"}
+    own = {"until": _until_of_others(state, pause), "is_time_chosen": False, "message_id": None}
+    return pause.model_copy(update={**joined, **own})
+
+
+def _until_of_others(state: State, pause: Pause) -> float | None:
+    """Return when the sessions go on that join a pause."""
+    if not pause.is_time_chosen:
+        return pause.until
+    return limit_end(pause) if state.preferences.resume_after_limit else None
 
 
 def put_off_others(state: State, session_id: str, pause: Pause) -> list[Event]:
@@ -197,5 +202,6 @@ def move_pause(session: Session, changed: Session, state: State, now: float) -> 
     }
     if limit is None:
         return pause.model_copy(update={**moved, "until": now, "resets_at": None})
-    kept = {"kind": limit.kind, "until": limit.until, "resets_at": limit.resets_at}
-    return pause.model_copy(update={**moved, **kept, "text": limit.text})
+    until = _until_of_others(state, limit)
+    kept = {"kind": limit.kind, "until": until, "resets_at": limit.resets_at, "text": limit.text}
+    return pause.model_copy(update={**moved, **kept})
