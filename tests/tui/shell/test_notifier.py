@@ -184,7 +184,7 @@ async def test_the_session_that_is_shown_is_reported_and_none_behind_a_full_scre
         await until(pilot, lambda: reported() == ["s1", "s2", None, "s2", "s2"])
 
 
-async def test_a_finished_run_rings_by_its_own_preference_but_no_stopped_or_joined_one(
+async def test_a_finished_run_rings_by_its_own_preference_and_a_stopped_one_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client = client_with_running_sessions(review_sound="chime")
