@@ -9,6 +9,8 @@ from pydantic_core import PydanticSerializationError
 
 from model.base.errors import SpinneyError
 from model.base.text import make_json_visible, make_visible
+from model.domain.sessions import Session
+from server.session_json import SessionJson
 
 PROTOCOL = "spinney"
 """The WebSocket subprotocol, named by clients that send their token as another subprotocol."""
@@ -39,9 +41,14 @@ def _parse_finite(text: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_reject_constant, parse_float=_parse_finite)
 
 
+_SESSIONS = SessionJson()
+
+
 def dump_result(adapter: TypeAdapter[Any], result: Any) -> bytes:
     """Serialize a command's result as JSON; invalid Unicode in texts is replaced."""
     try:
+        if isinstance(result, list) and result and type(result[0]) is Session:
+            return _SESSIONS.dump(result)
         return adapter.dump_json(result)
     except (PydanticSerializationError, UnicodeEncodeError):
         return json.dumps(make_json_visible(adapter.dump_python(result, mode="json"))).encode()
