@@ -1,5 +1,6 @@
 """Memory of a server after long answers."""
 
+import asyncio
 from pathlib import Path
 
 import aiohttp
@@ -11,7 +12,9 @@ from tests.server.conftest import Socket
 
 MIB = 1024 * 1024
 ANSWERS = 12
-"""Two megabytes each; without bounds, 200 MiB and more are never released."""
+"""Two megabytes each. Without a release, 79 to 97 MiB stayed, and with it 22 to 44, of which 10 are
+modules that are loaded half a minute after the start.
+"""
 
 
 @pytest.mark.longer
@@ -35,4 +38,7 @@ async def test_memory_of_long_answers_is_released(tmp_path: Path) -> None:
             start = process.memory_info().rss
             for _ in range(ANSWERS):
                 await answer(2000)
-        until(lambda: process.memory_info().rss < start + 40 * MIB, "memory is released")
+        # In a thread: the event loop has to close the client's connection meanwhile.
+        await asyncio.to_thread(
+            until, lambda: process.memory_info().rss < start + 60 * MIB, "memory is released"
+        )
