@@ -257,9 +257,9 @@ def pid_of(spinney: Program) -> int:
     return running.pid
 
 
-def until(condition: Callable[[], object], what: str) -> None:
+def until(condition: Callable[[], object], what: str, patience: float = PATIENCE) -> None:
     """Poll `condition` until it is true; for other processes, which send no notification."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < end, f"timeout while waiting until {what}"
         time.sleep(0.05)

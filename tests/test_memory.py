@@ -7,6 +7,8 @@ import aiohttp
 import psutil
 import pytest
 
+from model.background.memory_release import FINAL_DELAY
+from tests.patience import PATIENCE
 from tests.program import Program, until
 from tests.server.conftest import Socket
 
@@ -40,5 +42,8 @@ async def test_memory_of_long_answers_is_released(tmp_path: Path) -> None:
                 await answer(2000)
         # In a thread: the event loop has to close the client's connection meanwhile.
         await asyncio.to_thread(
-            until, lambda: process.memory_info().rss < start + 60 * MIB, "memory is released"
+            until,
+            lambda: process.memory_info().rss < start + 60 * MIB,
+            "memory is released",
+            FINAL_DELAY + PATIENCE,
         )
