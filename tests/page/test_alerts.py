@@ -181,37 +181,18 @@ async def test_a_hidden_tab_marks_its_title_and_shows_a_notification(
 
 
 async def test_a_notice_that_is_pushed_is_shown_with_its_buttons(
-    archive_page: Page, server: Serving
+    archive_page: Page,
 ) -> None:
     await archive_page.context.grant_permissions(["notifications"])
     await archive_page.evaluate("navigator.serviceWorker.ready.then(() => undefined)")
-    protocol = await archive_page.context.new_cdp_session(archive_page)
-    found: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-    def take(event: dict[str, Any]) -> None:
-        for each in event["registrations"]:
-            if not each["isDeleted"] and not found.done():
-                found.set_result(each["registrationId"])
-
-    protocol.on("ServiceWorker.workerRegistrationUpdated", take)
-    await protocol.send("ServiceWorker.enable")
     notice = {
         "title": "login has a plan", "body": "", "tag": "plan.s1", "go": "#/session/s1",
         "actions": [{"title": "Approve", "path": "/act/token"}],
     }  # fmt: skip
-    origin = archive_page.url.partition("#")[0]
-    await protocol.send(
-        "ServiceWorker.deliverPushMessage",
-        {"origin": origin, "registrationId": await found, "data": json.dumps(notice)},
-    )
+    assert await push(archive_page, json.dumps(notice)) == "Success"
     shown = await archive_page.evaluate(
         """async () => {
-          const worker = await navigator.serviceWorker.ready;
-          let found = [];
-          while (!found.length) {
-            await new Promise((resolve) => setTimeout(resolve, 20));
-            found = await worker.getNotifications();
-          }
+          const found = await (await navigator.serviceWorker.ready).getNotifications();
           return found.map(({ title, tag, data, actions }) => [title, tag, data, actions[0].title]);
         }"""
     )
@@ -223,6 +204,38 @@ async def test_a_notice_that_is_pushed_is_shown_with_its_buttons(
             "Approve",
         ]
     ]
+
+
+async def push(page: Page, data: str) -> str:
+    """Deliver a push message to the page's service worker, and return with what status it ended.
+
+    Its notification is shown then. Asking for it again and again instead would lose it: Chromium
+    forgets a notification that it is asked for while it shows it.
+    """
+    protocol = await page.context.new_cdp_session(page)
+    registered: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def take_registration(update: dict[str, Any]) -> None:
+        for each in update["registrations"]:
+            if not each["isDeleted"] and not registered.done():
+                registered.set_result(each["registrationId"])
+
+    def take_end(report: dict[str, Any]) -> None:
+        event = report["backgroundServiceEvent"]
+        if event["eventName"] == "Push event completed":
+            ended.set_result(event["eventMetadata"][0]["value"])
+
+    protocol.on("ServiceWorker.workerRegistrationUpdated", take_registration)
+    protocol.on("BackgroundService.backgroundServiceEventReceived", take_end)
+    pushes = {"service": "pushMessaging"}
+    await protocol.send("BackgroundService.startObserving", pushes)
+    await protocol.send("BackgroundService.setRecording", {**pushes, "shouldRecord": True})
+    await protocol.send("ServiceWorker.enable")
+    origin = page.url.partition("#")[0]
+    message = {"origin": origin, "registrationId": await registered, "data": data}
+    await protocol.send("ServiceWorker.deliverPushMessage", message)
+    return await ended
 
 
 async def test_notifications_are_turned_on_only_by_a_click(open_page: OpenPage) -> None:
