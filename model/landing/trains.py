@@ -356,8 +356,11 @@ class Trains:
 
     async def _finish_landed(self, project: Project, train: Train, landing: Landing) -> None:
         landed = train.model_copy(update={"status": "landed", "landing_id": landing.id})
-        await self._save(landed)
-        await self._clean_up(project, landed)
+        # In this order: after a kill in between, the recovery does both again.
+        try:
+            await self._clean_up(project, landed)
+        finally:
+            await self._save(landed)
 
     async def _forget(self, project: Project | None, train: Train) -> None:
         await self._records.remove(train)
