@@ -16,6 +16,7 @@ APP_DIR = "spinney"
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
 SERVER_FILE = "server.json"
+_MAX_WRITES: Final = 3
 _XDG: Final = {
     "config": ("XDG_CONFIG_HOME", "~/.config"),
     "data": ("XDG_DATA_HOME", "~/.local/share"),
@@ -207,17 +208,16 @@ def write_atomically(
     `before_rename` is called when the data is on disk under the temporary name; an exception it
     raises aborts the write. On failure the old file is unchanged and `SpinneyError` is raised.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
         _remove_stale(path)
-        try:
-            _write_and_sync(temporary, data, mode)
-            if before_rename:
-                before_rename()
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        for attempt in range(1, _MAX_WRITES + 1):
+            try:
+                _replace(path, data, mode, before_rename)
+                break
+            except FileNotFoundError:
+                # What git does not track can be cleared away meanwhile, as by `git stash -u`.
+                if attempt == _MAX_WRITES or not path.parent.is_dir():
+                    raise
     except OSError as error:
         raise file_error(path, error, "saved") from error
     _sync_directory(path.parent)
@@ -232,6 +232,18 @@ def find_backup_path(path: Path) -> Path:
 
 def _absolute(text: str) -> Path:
     return Path(text).expanduser().absolute()
+
+
+def _replace(path: Path, data: bytes, mode: int, before_rename: Callable[[], None] | None) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+    try:
+        _write_and_sync(temporary, data, mode)
+        if before_rename:
+            before_rename()
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _write_and_sync(path: Path, data: bytes, mode: int) -> None:

@@ -116,6 +116,19 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "f").read_bytes() == bytes(range(256))
 
 
+def test_a_file_is_saved_though_its_temporary_file_is_cleared_away_once(tmp_path: Path) -> None:
+    cleared = []
+
+    def clear() -> None:
+        if not cleared:
+            [temporary] = tmp_path.iterdir()
+            temporary.unlink()
+            cleared.append(temporary)
+
+    write_atomically(tmp_path / "f", b"new", before_rename=clear)
+    assert cleared and (tmp_path / "f").read_bytes() == b"new"
+
+
 @pytest.mark.parametrize("call", ["write", "fsync"])
 @pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EDQUOT])
 def test_a_failure_at_any_call_leaves_the_old_or_the_new_file_complete(
