@@ -27,6 +27,7 @@ from model.git import run
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
 from tests.fakes import FakeAgent, FakeBackend, echo
+from tests.patience import PATIENCE
 from tests.tui.builders import a_project, a_session, a_worktree
 from tests.tui.reading import screen_text
 from tests.tui.waiting import until, until_shown
@@ -104,10 +105,12 @@ async def test_of_two_terminals_the_first_answer_counts_and_the_second_gets_an_e
         await send_chat_message(workspace, session.id, message="go")
         await until_shown(first, pilot, "Allow once", "make test")
         await until_shown(late, other, "Allow once", "make test")
-        # The second terminal gets the first one's events late.
+        # After the next change the second terminal gets events late.
         late.main.mirror.frame = 3600
+        has_changed = asyncio.Event()
+        late.main.mirror.followers.append(lambda _: has_changed.set())
         await update_session(workspace, session.id, name="Something that happens")
-        await until_shown(late, other, "Something that happens")
+        await asyncio.wait_for(has_changed.wait(), PATIENCE)
         await pilot.press("tab", "d")
         await until(pilot, lambda: current_session(workspace, session).status == "idle")
         await other.press("tab", "a")
