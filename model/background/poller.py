@@ -37,7 +37,7 @@ from model.git.branch_tips import BranchTips, read_branch_tips
 from model.git.status import GitStatus
 from model.git.watch import WatchedTree, watch
 from model.hosting.polling import PullRequestPoller
-from model.store.bus import EventBus, Reader
+from model.store.bus import EventBus, Follower
 from model.store.store import Store
 
 CONCURRENCY: Final = 2
@@ -113,11 +113,11 @@ class Poller:
 
     async def run(self) -> None:
         """Poll until canceled."""
-        reader = self._bus.reader()
+        news = self._bus.follow()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._git.run())
             group.create_task(self._hosting.run())
-            group.create_task(self._follow_events(reader))
+            group.create_task(self._follow_events(news))
             group.create_task(self._watch())
 
     def refresh(self, *worktree_ids: str) -> None:
@@ -205,18 +205,13 @@ class Poller:
             if project is not None:
                 self._tips.pop(Path(project.path), None)
 
-    async def _follow_events(self, reader: Reader) -> None:
+    async def _follow_events(self, news: Follower) -> None:
         """Refresh worktrees when events call for it."""
-        has_events = asyncio.Event()
-        stop_listening = self._bus.listen(has_events.set)
-        try:
+        with news:
             while True:
-                await has_events.wait()
-                has_events.clear()
-                for entry in reader.take()[0]:
+                entries, _ = await news.next()
+                for entry in entries:
                     self._handle_event(entry.event)
-        finally:
-            stop_listening()
 
     def _handle_event(self, event: Event) -> None:
         match event:

@@ -57,7 +57,6 @@ class PullRequestLoops:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
-        self._bus = bus
         self._pull_requests = pull_requests
         self._send = send
         self._clock = clock
@@ -65,28 +64,23 @@ class PullRequestLoops:
         """Sessions to look at."""
         self._timers: dict[str, asyncio.TimerHandle] = {}
         """When sessions are looked at again though nothing happened."""
-        self._wake = asyncio.Event()
+        self._news = bus.follow()
 
     async def run(self) -> None:
         """Follow events until canceled; begins with all sessions."""
-        reader = self._bus.reader()
-        stop_listening = self._bus.listen(self._wake.set)
         self._due.update(self._store.state.sessions)
-        self._wake.set()
         try:
-            while True:
-                await self._wake.wait()
-                self._wake.clear()
-                entries, missed = reader.take()
-                if missed is not None:
-                    self._due.update(self._store.state.sessions)
-                for entry in entries:
-                    self._note(entry.event)
-                due, self._due = self._due, set()
-                for session_id in due:
-                    await self._handle(session_id)
+            with self._news:
+                while True:
+                    entries, missed = await self._news.next()
+                    if missed is not None:
+                        self._due.update(self._store.state.sessions)
+                    for entry in entries:
+                        self._note(entry.event)
+                    due, self._due = self._due, set()
+                    for session_id in due:
+                        await self._handle(session_id)
         finally:
-            stop_listening()
             for timer in self._timers.values():
                 timer.cancel()
 
@@ -136,7 +130,7 @@ class PullRequestLoops:
         def request() -> None:
             self._timers.pop(session_id, None)
             self._due.add(session_id)
-            self._wake.set()
+            self._news.wake()
 
         if (known := self._timers.pop(session_id, None)) is not None:
             known.cancel()

@@ -56,17 +56,14 @@ class DeskUpdates:
 
     async def run(self) -> None:
         """Follow events and publish until canceled."""
-        reader, has_events = self._bus.reader(), asyncio.Event()
-        stop_listening = self._bus.listen(has_events.set)
         publishing = asyncio.create_task(self._publish())
         try:
-            while True:
-                await has_events.wait()
-                has_events.clear()
-                for entry in reader.take()[0]:
-                    self._handle(entry.event)
+            with self._bus.follow() as news:
+                while True:
+                    entries, _ = await news.next()
+                    for entry in entries:
+                        self._handle(entry.event)
         finally:
-            stop_listening()
             publishing.cancel()
             await asyncio.gather(publishing, return_exceptions=True)
 

@@ -25,7 +25,7 @@ from model.domain.events.sessions import (
 )
 from model.domain.events.worktrees import WorktreeEvent
 from model.limits.due import Due, list_due
-from model.store.bus import EventBus, Reader
+from model.store.bus import EventBus, Follower
 from model.store.store import Store
 
 MAX_WAIT: Final = 30.0
@@ -72,34 +72,22 @@ class ResumeTimer:
         self._retry_at: dict[tuple[str, str], float] = {}
         """When something that could not be started is tried again, on the event loop's clock."""
         self._starting: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._wake = asyncio.Event()
 
     async def run(self) -> None:
         """Follow clock and events until canceled."""
-        reader = self._bus.reader()
-        stop_listening = self._bus.listen(self._wake.set)
         try:
-            while True:
-                wait = self.start_due()
-                try:
-                    # Not wait_for: before 3.12 it can swallow a cancellation.
-                    async with asyncio.timeout(wait):
-                        await self._wait_for_change(reader)
-                except TimeoutError:
-                    pass
+            with self._bus.follow() as news:
+                while True:
+                    wait = self.start_due()
+                    try:
+                        # Not wait_for: before 3.12 it can swallow a cancellation.
+                        async with asyncio.timeout(wait):
+                            await _wait_for_change(news)
+                    except TimeoutError:
+                        pass
         finally:
-            stop_listening()
             for task in self._starting.values():
                 task.cancel()
-
-    async def _wait_for_change(self, reader: Reader) -> None:
-        """Wait until something else may be due."""
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            entries, missed = reader.take()
-            if missed is not None or any(_matters(entry.event) for entry in entries):
-                return
 
     def start_due(self) -> float | None:
         """Start what is due and may start now; return the seconds to wait, `None` for events."""
@@ -151,6 +139,14 @@ class ResumeTimer:
         key = due.session_id, due.message_id
         allowed_at = max(self._free_at.get(due.account, 0.0), self._retry_at.get(key, 0.0))
         return allowed_at - asyncio.get_running_loop().time()
+
+
+async def _wait_for_change(news: Follower) -> None:
+    """Wait until something else may be due."""
+    while True:
+        entries, missed = await news.next()
+        if missed is not None or any(_matters(entry.event) for entry in entries):
+            return
 
 
 def _matters(event: Event) -> bool:

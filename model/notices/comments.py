@@ -44,22 +44,17 @@ class CommentWatch:
         self, store: Store, bus: EventBus, watcher: NoticeWatcher, pull_requests: PullRequestCache
     ) -> None:
         self._store = store
-        self._bus = bus
         self._watcher = watcher
         self._pull_requests = pull_requests
         self._due: set[str] = set()
         """Worktrees to look at."""
-        self._wake = asyncio.Event()
+        self._news = bus.follow()
 
     async def run(self) -> None:
         """Follow events until canceled. The poller reports every pull request after a start."""
-        reader = self._bus.reader()
-        stop_listening = self._bus.listen(self._wake.set)
-        try:
+        with self._news:
             while True:
-                await self._wake.wait()
-                self._wake.clear()
-                entries, missed = reader.take()
+                entries, missed = await self._news.next()
                 if missed is not None:
                     self._due.update(self._store.state.worktrees)
                 for entry in entries:
@@ -68,8 +63,6 @@ class CommentWatch:
                 due, self._due = self._due, set()
                 for worktree_id in due:
                     await self._handle(worktree_id)
-        finally:
-            stop_listening()
 
     async def _handle(self, worktree_id: str) -> None:
         try:
@@ -83,7 +76,7 @@ class CommentWatch:
 
     def _look_again(self, worktree_id: str) -> None:
         self._due.add(worktree_id)
-        self._wake.set()
+        self._news.wake()
 
     async def check(self, worktree_id: str) -> None:
         """Compare the comments with those that were noted. The first look raises nothing."""

@@ -1,6 +1,5 @@
 """Decides which notices stand: raised when a reason appears, withdrawn when it is gone."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable
@@ -72,18 +71,13 @@ class NoticeWatcher:
         self._on_changed = on_changed
         self._clock = clock
         self._dirty = _Dirty({}, {})
-        self._wake = asyncio.Event()
 
     async def run(self) -> None:
         """Follow events until canceled."""
-        reader = self._bus.reader()
-        stop_listening = self._bus.listen(self._wake.set)
-        try:
+        with self._bus.follow() as news:
             await self.start()
             while True:
-                await self._wake.wait()
-                self._wake.clear()
-                entries, missed = reader.take()
+                entries, missed = await news.next()
                 if missed is not None:
                     self._mark_all()
                 for entry in entries:
@@ -92,8 +86,6 @@ class NoticeWatcher:
                     await self.update()
                 except Exception:
                     _log.exception("the notices could not follow")
-        finally:
-            stop_listening()
 
     async def start(self) -> None:
         """Compare the notices of the last run with the state.

@@ -186,6 +186,10 @@ class EventBus:
         self.seal()
         return Reader(self, self._end if since is None else self._index_after(since), since)
 
+    def follow(self) -> "Follower":
+        """Return a reader from now on that can be awaited."""
+        return Follower(self)
+
     def _index_after(self, seq: int) -> int:
         behind = sum(1 for entry in self._ring.entries if entry.seq > seq)
         return self._end - behind
@@ -329,3 +333,34 @@ class Reader:
         """Unsubscribe from everything."""
         for session_id in tuple(self._subscribed):
             self.unsubscribe(session_id)
+
+
+class Follower:
+    """A reader for one task, which waits for what it has not read while it is entered."""
+
+    def __init__(self, bus: EventBus) -> None:
+        self._bus = bus
+        self._reader = bus.reader()
+        self._awake = asyncio.Event()
+        self._stop_listening: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> "Follower":
+        self._stop_listening = self._bus.listen(self._awake.set)
+        self._awake.set()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop_listening()
+
+    async def next(self) -> tuple[list[Published], Missed | None]:
+        """Wait for events and return them, and what was missed if the ring overran this reader.
+
+        The first call, and the next one after `wake`, return at once, with or without events.
+        """
+        await self._awake.wait()
+        self._awake.clear()
+        return self._reader.take()
+
+    def wake(self) -> None:
+        """Let `next` return though nothing has happened."""
+        self._awake.set()

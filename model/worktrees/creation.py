@@ -67,13 +67,11 @@ async def create(
 
 async def wait_until_created(store: Store, worktree_id: str) -> Worktree:
     """Return the worktree once it is created. Raises `SpinneyError` if that fails."""
-    changed = asyncio.Event()
-    stop_listening = store.bus.listen(changed.set)
-    reader = store.bus.reader()
     reason = ""
-    try:
+    with store.bus.follow() as news:
         while True:
-            events = (published.event for published in reader.take()[0])
+            entries, _ = await news.next()
+            events = (published.event for published in entries)
             failures = (e for e in events if isinstance(e, WorktreeCreateFailed))
             reason = next((e.error for e in failures if e.id == worktree_id), reason)
             worktree = store.state.worktrees.get(worktree_id)
@@ -81,11 +79,6 @@ async def wait_until_created(store: Store, worktree_id: str) -> Worktree:
                 raise SpinneyError(reason or worktree_not_found(worktree_id).message, "git_error")
             if worktree.status != "creating":
                 return worktree
-            await changed.wait()
-            changed.clear()
-    finally:
-        stop_listening()
-        reader.close()
 
 
 async def recover(store: Store) -> list[Worktree]:

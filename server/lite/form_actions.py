@@ -14,9 +14,9 @@ from model.api.sessions import create_session
 from model.api.worktrees import create_worktree
 from model.base.errors import SpinneyError
 from model.commands.dispatch import run
-from model.domain.events.worktrees import WorktreeCreateFailed
 from model.domain.sessions import Session
 from model.domain.worktrees import Worktree
+from model.worktrees import creation
 from server.lite.page_request import Form
 from server.lite.request_forms import read_answers
 
@@ -187,24 +187,13 @@ async def create_worktree_from_form(workspace: "Workspace", form: Form) -> Workt
 
 async def wait_until_created(workspace: "Workspace", worktree_id: str) -> None:
     """Wait until a worktree is ready. Raises `SpinneyError` if it could not be created in time."""
-    bus, changed = workspace.store.bus, asyncio.Event()
-    reader, stop = bus.reader(), bus.listen(changed.set)
     try:
         async with asyncio.timeout(CREATION_TIME):
-            while (worktree := workspace.store.state.worktrees.get(worktree_id)) is not None:
-                if worktree.status != "creating":
-                    return
-                changed.clear()
-                await changed.wait()
+            await creation.wait_until_created(workspace.store, worktree_id)
     except TimeoutError:
         raise SpinneyError(
             "The worktree is still being created. Try again in a moment.", "conflict"
         ) from None
-    finally:
-        stop()
-    events = (published.event for published in reader.take()[0])
-    failures = (e.error for e in events if isinstance(e, WorktreeCreateFailed))
-    raise SpinneyError(next(failures, "The worktree could not be created."), "conflict")
 
 
 async def create_session_from_form(workspace: "Workspace", worktree_id: str, form: Form) -> Session:

@@ -271,3 +271,22 @@ async def test_frames_are_kept_for_the_newest_events_only() -> None:
             assert entry.frame("plain", lambda e: str(e.seq).encode()) == str(entry.seq).encode()
     kept = [entry.weight for entry in bus.entries(0) if entry.frames]
     assert FRAMED_BYTES * 0.9 < sum(kept) <= FRAMED_BYTES
+
+
+async def test_a_follower_waits_for_events_or_until_it_is_woken() -> None:
+    bus = EventBus()
+    follower = bus.follow()
+    bus.publish(SessionDeleted(session_id="before it waits"))
+    bus.seal()
+    with follower:
+        assert [entry.seq for entry in (await follower.next())[0]] == [1]
+        waiting = asyncio.create_task(follower.next())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        bus.publish(SessionDeleted(session_id="while it waits"))
+        assert [entry.seq for entry in (await waiting)[0]] == [2]
+        follower.wake()
+        assert await follower.next() == ([], None)
+    bus.publish(SessionDeleted(session_id="after the end"))
+    bus.seal()
+    assert not bus._listeners
