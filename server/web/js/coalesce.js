@@ -1,5 +1,5 @@
 // @ts-check
-// Runs something again if it is asked for while it runs, and never twice at once.
+// Does work once for several requests: those that come while it runs, and those that come shortly one after another.
 
 /**
  * A function that runs `load`; calls while it runs are answered by one more run after it.
@@ -21,4 +21,20 @@ export function coalesce(load) {
       isRunning = false;
     }
   };
+}
+
+/**
+ * A function that does `work` `delay` ms after the first of several calls; after `cancel` it does nothing any more.
+ * @param {() => unknown} work
+ * @param {number} delay
+ */
+export function runSoon(work, delay) {
+  /** @type {number | undefined} */ let timer;
+  const request = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      work();
+    }, delay);
+  };
+  return Object.assign(request, { cancel: () => clearTimeout(timer) });
 }

@@ -2,6 +2,7 @@
 // The diff view of a worktree: unstaged, staged and committed changes, kept up to date, with git actions and comments.
 
 import { missingView } from "../app.js";
+import { runSoon } from "../coalesce.js";
 import { button, make, syncChildren } from "../dom.js";
 import { hashFor } from "../router.js";
 import { DiffActions } from "./diff_actions.js";
@@ -47,7 +48,6 @@ export class DiffView {
   /** @type {DiffFile[]} */ files = [];
   /** @type {string | null} */ #targetPath;
   /** @type {string | null} a git form to open initially */ #initialForm;
-  /** @type {number | undefined} */ #timer;
   /** @type {Promise<void> | null} */ #loading = null;
   /** The error of the last attempt to load the list. */
   problem = "";
@@ -114,7 +114,7 @@ export class DiffView {
     this.#unbindKeys();
     removeEventListener("focus", this.#markAllStale);
     document.removeEventListener("visibilitychange", this.#markAllStale);
-    clearTimeout(this.#timer);
+    this.#markStale.cancel();
     this.layout.close();
     this.visibilityObserver.disconnect();
     this.comments.close();
@@ -151,12 +151,7 @@ export class DiffView {
   }
 
   /** An agent may have edited files. */
-  #markStale() {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#reloadSide();
-    }, RELOAD_DELAY);
-  }
+  #markStale = runSoon(() => this.#reloadSide(), RELOAD_DELAY);
 
   #markAllStale = () => {
     this.#isAnySideStale = true;

@@ -2,6 +2,7 @@
 // Git actions for a worktree: commit, pull, push and pull request, in a sheet with progress, result and cancellation.
 // A commit ends in Push, a push in Pull request. Used by the worktree view, the diff view and the cards of sessions.
 
+import { runSoon } from "../coalesce.js";
 import { showDialog } from "../dialogs.js";
 import { button, make, patchChildren } from "../dom.js";
 import { icon } from "../icons.js";
@@ -22,7 +23,6 @@ await loadStylesheet("git");
 /** The git actions of a worktree. */
 export class GitPanel {
   #busy = false;
-  /** @type {number | undefined} */ #timer;
   /** @type {HTMLDialogElement | null} */ #sheet = null;
 
   /**
@@ -67,16 +67,13 @@ export class GitPanel {
   }
 
   /** Check soon whether a merge, rebase or the like is in progress. */
-  checkOperation() {
-    this.#timer ??= setTimeout(async () => {
-      this.#timer = undefined;
-      const changes = await this.app.connection.call("list_changed_files", { worktreeId: this.id }).catch(() => null);
-      if (changes) this.operation.show(changes);
-    }, 300);
-  }
+  checkOperation = runSoon(async () => {
+    const changes = await this.app.connection.call("list_changed_files", { worktreeId: this.id }).catch(() => null);
+    if (changes) this.operation.show(changes);
+  }, 300);
 
   close() {
-    clearTimeout(this.#timer);
+    this.checkOperation.cancel();
   }
 
   // Actions ----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // The guests view: the links that were given to others, and what was done with them.
 
 import { ageElement } from "../age.js";
+import { coalesce, runSoon } from "../coalesce.js";
 import { confirm } from "../dialogs.js";
 import { button, make, patchChildren } from "../dom.js";
 import { formatTime, pluralize } from "../format.js";
@@ -10,6 +11,7 @@ import { hashFor } from "../router.js";
 
 const MAX_SHOWN = 200;
 const EVENTS = new Set(["guests:updated", "guest:acted"]);
+const RELOAD_DELAY = 100; // ms in which several actions are handled together
 
 /** @type {import("../app.js").MakeView} */
 export function guestsView(app) {
@@ -18,28 +20,24 @@ export function guestsView(app) {
   const logSection = make("section.card", make("h2", "What guests did"), log, { hidden: true });
   const empty = make("div.empty", icon("external"), make("h2", "No guest links."), make("p", "Share a session or a project with other people: open it, and choose Share from its menu."));
   const element = make("div.page", empty, links, logSection);
-  let isWaiting = false;
-  const load = async () => {
+  const load = coalesce(async () => {
     const [found, actions] = await Promise.all([app.read("list_guest_links"), app.read("list_guest_actions", { limit: MAX_SHOWN })]);
     if (!found || !actions) return;
     empty.hidden = found.length > 0;
     patchChildren(links, found.map((/** @type {any} */ link) => linkRow(app, link)));
     logSection.hidden = !actions.length;
     patchChildren(log, actions.map((/** @type {any} */ action) => actionRow(app, action)));
-  };
+  });
+  const loadSoon = runSoon(load, RELOAD_DELAY);
   load();
   return {
     title: "Guests",
     element,
     handleReload: load,
     handleEvent(name) {
-      if (!EVENTS.has(name) || isWaiting) return;
-      isWaiting = true;
-      setTimeout(() => {
-        isWaiting = false;
-        load();
-      }, 100);
+      if (EVENTS.has(name)) loadSoon();
     },
+    close: loadSoon.cancel,
   };
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 // What can be landed now, for the start view: trains that are over, and branches with nothing left to do before.
 
-import { coalesce } from "../coalesce.js";
+import { coalesce, runSoon } from "../coalesce.js";
 import { make, patchChildren } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
@@ -20,7 +20,6 @@ const OVER = new Set(["ready", "stopped", "outdated", "failed"]);
 export class LandingFeed {
   /** By project. @type {Map<string, { train: Train | null, rows: LandingRow[] }>} */ #found = new Map();
   /** Projects to read. @type {Set<string>} */ #stale = new Set();
-  /** @type {number | undefined} */ #timer;
 
   /** @param {App} app @param {HTMLElement} part the section, hidden while nothing can be landed @param {HTMLElement} list */
   constructor(app, part, list) {
@@ -28,6 +27,7 @@ export class LandingFeed {
     this.part = part;
     this.list = list;
     this.load = coalesce(() => this.#load());
+    this.loadSoon = runSoon(this.load, DELAY);
   }
 
   /** Follow the tree: only projects with commits to land are read. */
@@ -53,10 +53,7 @@ export class LandingFeed {
     }
     if (name !== "landing:updated") return;
     this.#stale.add(body.project_id);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.load();
-    }, DELAY);
+    this.loadSoon();
   }
 
   handleReload() {
@@ -65,7 +62,7 @@ export class LandingFeed {
   }
 
   close() {
-    clearTimeout(this.#timer);
+    this.loadSoon.cancel();
   }
 
   #projects() {

@@ -1,6 +1,7 @@
 // @ts-check
 // The usage view: what agents used by model, project, session, agent or day, a plot over 30 days, limits and budgets.
 
+import { coalesce, runSoon } from "../coalesce.js";
 import { make } from "../dom.js";
 import { describeCost, formatCost, formatCount, formatDuration, formatWhen, pluralize } from "../format.js";
 import { icon } from "../icons.js";
@@ -41,7 +42,6 @@ const LINKED = new Set(["project", "session"]);
 export function usageView(app) {
   loadStylesheet("usage");
   let sorted = "Cost";
-  let isWaiting = false;
   /** @type {Report | undefined} */ let report;
   const range = segmented("Days", RANGES, "1", () => load());
   const group = select("By", GROUPS);
@@ -54,7 +54,7 @@ export function usageView(app) {
   const empty = make("div.empty", icon("bolt"), make("h2", "Nothing was used yet."), make("p", "When an agent's turn ends, its tokens and its cost are here."), { hidden: true });
   const sums = make("div.usage-sums", make("div.usage-choices", range.element, group), total, table, notes, { hidden: true });
 
-  const load = async () => {
+  const load = coalesce(async () => {
     const days = await app.read("get_usage", { by: "day" });
     if (!days) return;
     const [limits, budgets, found] = await Promise.all([
@@ -70,7 +70,8 @@ export function usageView(app) {
     plot.hidden = !empty.hidden;
     plot.replaceChildren(...plotDays(days));
     draw();
-  };
+  });
+  const loadSoon = runSoon(load, RELOAD_DELAY);
   const draw = () => {
     if (!report) return;
     const { rows, total: sum, by } = report;
@@ -90,13 +91,9 @@ export function usageView(app) {
     element: make("div.page.usage-view", empty, meters, plot, sums),
     handleReload: load,
     handleEvent(name) {
-      if (!EVENTS.has(name) || isWaiting) return;
-      isWaiting = true;
-      setTimeout(() => {
-        isWaiting = false;
-        load();
-      }, RELOAD_DELAY);
+      if (EVENTS.has(name)) loadSoon();
     },
+    close: loadSoon.cancel,
   };
 }
 
