@@ -280,6 +280,7 @@ OTHERS: Final = {
     "tui/transcript/find.py: Finder.set_query": "the person's own words, letter by letter",
     "tui/transcript/selection.py: _WORD": "one row of a screen",
     "tui/tree/filter.py: Outline.find": "the person's own words, letter by letter",
+    "tui/keys/word_match.py: WordMatch.is_in": "sentences of Spinney's own commands",
     "tui/keys/word_match.py: _match_word": "titles of Spinney's own commands",
     "tui/keys/word_match.py: _match_word_parts": "titles of Spinney's own commands",
 }

@@ -375,7 +375,7 @@ MAIN_ACTIONS = (
         "continue_session",
         "",
         "Continue the paused session",
-        help="Now, at a time, or not by itself; also all paused sessions of its account.",
+        help="Resumes it now, at a time, or not by itself; also all of its account.",
     ),
     Action(
         "send_later",

@@ -34,6 +34,12 @@ class WordMatch:
             return 0.0
         return sum(score for score, _ in found) + 1 / (len(title.partition(":")[0]) + 1)
 
+    def is_in(self, text: str) -> bool:
+        """Whether each typed word begins a word of the text, which is a sentence and no title."""
+        return bool(self._words) and all(
+            re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE) for word in self._words
+        )
+
     def highlight(self, title: str) -> Content:
         """The title with the matched letters highlighted; it is never parsed as markup."""
         shown = Content(title)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from textual.content import Content
 from textual.style import Style
@@ -16,6 +16,10 @@ from tui.widgets.key_line import read_keys
 
 if TYPE_CHECKING:
     from textual.screen import Screen
+
+
+_DESCRIBED: Final = 0.1
+"""The score of an action whose description matches: lower than that of any matching title."""
 
 
 class ActingScreen(Protocol):
@@ -32,10 +36,14 @@ class ActingScreen(Protocol):
 def action_entries(
     actions: Iterable[Action], screen: ActingScreen, query: str, style: Style
 ) -> Iterator[Entry]:
-    """Yield the actions whose titles match, with their keys; all for an empty query."""
+    """Yield the actions whose titles match, with their keys; all for an empty query.
+
+    Those whose title and description together have the words come after all others.
+    """
     matcher = WordMatch(query, style)
     for action in actions:
-        score = matcher.match(action.title)
+        is_described = matcher.is_in(f"{action.title} {action.help}")
+        score = matcher.match(action.title) or is_described * _DESCRIBED
         if score > 0 or not query:
             key = format_key(get_keys(action.id, screen.key_overrides))
             label = Content.assemble(

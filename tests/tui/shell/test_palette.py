@@ -78,6 +78,17 @@ async def test_a_session_is_found_by_words_of_its_name_only(start: Start) -> Non
         await until(pilot, lambda: app.main.session is not None and app.main.session.id == "s2")
 
 
+async def test_a_command_is_found_by_words_of_its_description_after_those_with_such_titles(
+    start: Start,
+) -> None:
+    async with start(a_client()) as (app, pilot):
+        assert await search_palette(app, pilot, "your phone") == ["Send a test notice"]
+        await pilot.press("escape")
+        found = await search_palette(app, pilot, "branch")
+        by_title = ["branch" in title.casefold() for title in found]
+        assert any(by_title) and by_title == sorted(by_title, reverse=True)
+
+
 def client_with_three_sessions() -> FakeClient:
     return FakeClient(
         a_state(
