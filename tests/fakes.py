@@ -7,34 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.domain.agent_commands import AgentCommand
 from model.domain.usage import Usage
 from model.store.database import Database
 from model.store.rows import Statement
 from tests.puppet import Puppet
 
-Script = Callable[[base.Prompt], Iterable[base.AgentEvent]]
+Script = Callable[[base.Prompt], Iterable[agent_events.AgentEvent]]
 
-DONE = base.TurnFinished("end_turn", Usage(input_tokens=3, output_tokens=5))
+DONE = agent_events.TurnFinished("end_turn", Usage(input_tokens=3, output_tokens=5))
 
 
-def echo(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+def echo(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
     """Repeat the prompt, one delta for each word."""
     for word in prompt.text.split():
-        yield base.TextDelta("answer", word + " ")
+        yield agent_events.TextDelta("answer", word + " ")
     yield DONE
 
 
-def plan(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+def plan(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
     """Propose a plan and wait for the user's decision."""
-    yield base.TextDelta("answer", "Let me plan. ")
-    yield base.PlanProposed("plan-1", f"1. {prompt.text}")
+    yield agent_events.TextDelta("answer", "Let me plan. ")
+    yield agent_events.PlanProposed("plan-1", f"1. {prompt.text}")
 
 
-def silence(_: base.Prompt) -> Iterable[base.AgentEvent]:
+def silence(_: base.Prompt) -> Iterable[agent_events.AgentEvent]:
     """Start an answer and never finish it."""
-    yield base.TextDelta("answer", "thinking about it")
+    yield agent_events.TextDelta("answer", "thinking about it")
 
 
 @dataclass
@@ -49,15 +49,15 @@ class FakeAgent(Puppet):
 
     async def approve(self, request_id: str, settings: base.Settings, plan: str | None) -> None:
         await super().approve(request_id, settings, plan)
-        self.say(base.TextDelta("carried out", "Done as planned."), DONE)
+        self.say(agent_events.TextDelta("carried out", "Done as planned."), DONE)
 
     async def discuss(self, request_id: str, comment: str) -> None:
         await super().discuss(request_id, comment)
-        self.say(base.TextDelta("discussed", "Hm. "), DONE)
+        self.say(agent_events.TextDelta("discussed", "Hm. "), DONE)
 
     async def answer(self, request_id: str, answers: Mapping[str, str]) -> None:
         await super().answer(request_id, answers)
-        self.say(base.TextDelta("answered", "I see. "), DONE)
+        self.say(agent_events.TextDelta("answered", "I see. "), DONE)
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str = "") -> None:
         await super().permit(request_id, decision, reason)

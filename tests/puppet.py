@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from model.domain.agent_commands import AgentCommand
 from model.domain.usage import Usage
@@ -25,21 +25,21 @@ class Puppet:
     """Whether it accepts messages during a turn, and withdraws them."""
     blocks_send: bool = False
     """Whether `send` never returns."""
-    final_events: tuple[base.AgentEvent, ...] = ()
+    final_events: tuple[agent_events.AgentEvent, ...] = ()
     """The events that it emits when it is closed."""
     receivers: "asyncio.Queue[Puppet]" = field(default_factory=asyncio.Queue)
     """Where it puts itself when it receives a prompt."""
-    _events: "asyncio.Queue[base.AgentEvent | None]" = field(default_factory=asyncio.Queue)
+    _events: "asyncio.Queue[agent_events.AgentEvent | None]" = field(default_factory=asyncio.Queue)
     _called: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def say(self, *events: base.AgentEvent) -> None:
+    def say(self, *events: agent_events.AgentEvent) -> None:
         for event in events:
             self._events.put_nowait(event)
 
     def die(self) -> None:
         self._events.put_nowait(None)
 
-    async def events(self) -> AsyncIterator[base.AgentEvent]:
+    async def events(self) -> AsyncIterator[agent_events.AgentEvent]:
         while (event := await self._events.get()) is not None:
             yield event
 
@@ -67,7 +67,7 @@ class Puppet:
     async def stop(self) -> None:
         self._record("stop")
         if not self.ignores_stop:
-            self.say(base.TurnFinished("stopped", Usage()))
+            self.say(agent_events.TurnFinished("stopped", Usage()))
 
     async def steer(self, message_id: str, prompt: base.Prompt) -> bool:
         self._record("steer", message_id, prompt.text)

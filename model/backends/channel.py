@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Final
 
-from model.backends.base import (
+from model.backends.agent_events import (
     OUTPUT_LIMIT,
     AgentEvent,
     TextDelta,

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pydantic import Field, ValidationError
 
 from model.agents.catalog import PRESETS, Catalog
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.claude import models as claude_models
 from model.backends.model_lists import ModelList, apply_model_lists
 from model.base.errors import SpinneyError
@@ -195,7 +195,7 @@ class ModelListCache:
         agent = await backend.open(launch)
         try:
             async for event in agent.events():
-                if isinstance(event, base.ModelsListed):
+                if isinstance(event, agent_events.ModelsListed):
                     return event.models
         finally:
             await agent.close()

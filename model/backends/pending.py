@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from model.backends.base import AgentEvent, RequestWithdrawn
+from model.backends.agent_events import AgentEvent, RequestWithdrawn
 from model.base.errors import SpinneyError
 
 _Request = TypeVar("_Request")

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from model.backends.base import TurnFailed, TurnFinished
+from model.backends.agent_events import TurnFailed, TurnFinished
 from model.backends.channel import Channel
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.traffic import TrafficRecorder

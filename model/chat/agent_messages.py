@@ -4,7 +4,7 @@ import time
 import uuid
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import ErrorType
 from model.base.text import make_visible
 from model.chat.message_builder import MessageBuilder
@@ -80,7 +80,7 @@ class AgentMessages:
         else:
             self.current.note(text)
 
-    def apply_event(self, event: base.ContentEvent) -> None:
+    def apply_event(self, event: agent_events.ContentEvent) -> None:
         """Apply an event to the open message, or to the earlier one in which its tool began."""
         current = self.open()
         owners = (each for each in self._earlier if each.takes_late(event))

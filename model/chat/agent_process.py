@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.model_lists import ModelList
 from model.base.errors import SpinneyError
 from model.chat.agent_pool import AgentPool, Slot
@@ -64,7 +64,7 @@ class AgentProcess:
         self,
         pool: AgentPool,
         opener: Opener,
-        on_event: Callable[[base.AgentEvent], None],
+        on_event: Callable[[agent_events.AgentEvent], None],
         on_exit: Callable[[str], None],
     ) -> None:
         self._pool = pool

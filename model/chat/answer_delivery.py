@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.chat.requests import RequestQueue
 from model.domain.requests import Request
@@ -16,18 +16,20 @@ class AnswerDelivery:
     conversation. A request whose answer was rejected is put back.
     """
 
-    def __init__(self, requests: RequestQueue, handle: Callable[[base.AgentEvent], None]) -> None:
+    def __init__(
+        self, requests: RequestQueue, handle: Callable[[agent_events.AgentEvent], None]
+    ) -> None:
         self._requests = requests
         self._handle = handle
         self._in_flight: dict[str, Request] = {}
-        self._deferred: list[base.AgentEvent] = []
+        self._deferred: list[agent_events.AgentEvent] = []
 
     @property
     def first(self) -> Request | None:
         """The oldest request whose answer is being delivered."""
         return next(iter(self._in_flight.values()), None)
 
-    def defer(self, event: base.AgentEvent) -> bool:
+    def defer(self, event: agent_events.AgentEvent) -> bool:
         """Defer the event if an answer is being delivered; return whether it was deferred."""
         if self._in_flight:
             self._deferred.append(event)

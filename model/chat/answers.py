@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from model.chat.agent_messages import AgentMessages
 from model.chat.agent_process import AgentProcess, LaunchResolver
@@ -106,20 +106,24 @@ class Answers:
 
     def add_request(
         self,
-        event: base.PlanProposed | base.QuestionAsked | base.PermissionRequested,
+        event: agent_events.PlanProposed
+        | agent_events.QuestionAsked
+        | agent_events.PermissionRequested,
         builder: MessageBuilder,
     ) -> None:
         """Ask people what the agent asks, unless they allowed it for the whole session before."""
-        if isinstance(event, base.PermissionRequested) and self._requests.is_allowed(event):
+        if isinstance(event, agent_events.PermissionRequested) and self._requests.is_allowed(event):
             self._auto_permits.add(task := asyncio.create_task(self._auto_permit(event)))
             task.add_done_callback(self._auto_permits.discard)
             return
         request = self._requests.make_request(event, builder.message_id)
-        tool_use_id = event.tool_use_id if isinstance(event, base.PermissionRequested) else None
+        tool_use_id = (
+            event.tool_use_id if isinstance(event, agent_events.PermissionRequested) else None
+        )
         builder.add_request(request, tool_use_id)
         self._requests.add(request, event)
 
-    async def _auto_permit(self, event: base.PermissionRequested) -> None:
+    async def _auto_permit(self, event: agent_events.PermissionRequested) -> None:
         try:
             await self._call_agent(lambda agent: agent.permit(event.request_id, "allow"))
         except SpinneyError as error:

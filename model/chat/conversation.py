@@ -1,6 +1,7 @@
 """One session and its agent: turns, open requests, and error handling.
 
-Independent of any program: all calls and events are those of `model.backends.base`.
+Independent of any program: all calls are those of `model.backends.base`, all events those
+of `model.backends.agent_events`.
 """
 
 import asyncio
@@ -8,7 +9,7 @@ import logging
 import uuid
 from typing import Any, Literal
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.chat.agent_messages import AgentMessages
@@ -94,7 +95,7 @@ class Conversation:
         self._stopping = False
         self._request_at_stop: Request | None = None
         """The request that was open when the turn was stopped."""
-        self.commands = base.CommandsListed(())
+        self.commands = agent_events.CommandsListed(())
         """The agent's own commands, as last reported."""
         self.queue = QueueRunner(store, session_id, self._pauses, self.start_turn)
         """Runs what waits in the session."""
@@ -202,13 +203,15 @@ class Conversation:
             # Otherwise the process exit has already ended the turn.
             if not self._turn_over.is_set():
                 self._fail(
-                    base.TurnFailed(error.message, error.error_type, retry_after=error.retry_after)
+                    agent_events.TurnFailed(
+                        error.message, error.error_type, retry_after=error.retry_after
+                    )
                 )
         except Exception:
             reference = uuid.uuid4().hex[:8]
             _log.exception("turn of session %s failed (%s)", self._session_id, reference)
             text = f"Something went wrong inside Spinney ({reference}, see its log)."
-            self._fail(base.TurnFailed(text, "internal_error"))
+            self._fail(agent_events.TurnFailed(text, "internal_error"))
 
     async def _start_agent(self, directory_id: tuple[int, int]) -> base.Agent:
         """Start the agent; if it cannot continue where it should, in a new conversation."""
@@ -231,7 +234,7 @@ class Conversation:
         label = self._launch_resolver.label_of(self.session.backend)
         self._send_notice(f"Writing a summary of the conversation for {label}…")
         briefing = await self._handovers.write_briefing(self.session, handover, message)
-        self._open_message().add_text(base.TextDelta("handover", briefing.note))
+        self._open_message().add_text(agent_events.TextDelta("handover", briefing.note))
         self._messages.close("handover")
         return briefing
 
@@ -247,15 +250,17 @@ class Conversation:
         self._delivery.release()
         # If the prompt has not been sent yet, a new process is started for the turn.
         if self._messages.current is not None and not self._stopping:
-            self._fail(base.TurnFailed(f"{reason} Send a message to continue.", "backend_error"))
+            self._fail(
+                agent_events.TurnFailed(f"{reason} Send a message to continue.", "backend_error")
+            )
 
-    def _on_event(self, event: base.AgentEvent) -> None:
+    def _on_event(self, event: agent_events.AgentEvent) -> None:
         if not self._delivery.defer(event):
             self._handle_event(event)
 
-    def _handle_event(self, event: base.AgentEvent) -> None:
-        if self._turn_over.is_set() and not isinstance(event, base.OutOfTurnEvent):
-            if isinstance(event, base.TurnFinished | base.TurnFailed):
+    def _handle_event(self, event: agent_events.AgentEvent) -> None:
+        if self._turn_over.is_set() and not isinstance(event, agent_events.OutOfTurnEvent):
+            if isinstance(event, agent_events.TurnFinished | agent_events.TurnFailed):
                 # What it used was not counted when the turn was ended without it.
                 self._update(**self._count(event.usage, event.cost_usd))
             _log.info("dropped an event that arrived after its turn: %s", type(event).__name__)
@@ -263,7 +268,7 @@ class Conversation:
         if self._messages.current is not None:
             self._stall_monitor.note_activity(event)
         match event:
-            case base.TurnStarted():
+            case agent_events.TurnStarted():
                 self._pauses.note_own_start()
                 self._process.mark_busy()
                 self._open_message()
@@ -273,53 +278,57 @@ class Conversation:
                 self._recorder.begin_in_background(self.session)
                 if self._process.agent is not None:
                     self.steering.begin(self._process.agent)
-            case _ if isinstance(event, base.ContentEvent):
+            case _ if isinstance(event, agent_events.ContentEvent):
                 self._turn_over.clear()
                 self._messages.apply_event(event)
-            case base.PlanProposed() | base.QuestionAsked() | base.PermissionRequested():
+            case (
+                agent_events.PlanProposed()
+                | agent_events.QuestionAsked()
+                | agent_events.PermissionRequested()
+            ):
                 self.answers.add_request(event, self._open_message())
-            case base.RequestWithdrawn():
+            case agent_events.RequestWithdrawn():
                 self._requests.withdraw(event.request_id)
-            case base.SteerTaken():
+            case agent_events.SteerTaken():
                 self.steering.mark_taken(event.message_id)
-            case base.ModeChanged() if event.mode != self.session.execution_mode:
+            case agent_events.ModeChanged() if event.mode != self.session.execution_mode:
                 self._update(execution_mode=event.mode)
-            case base.TurnModeReported():
+            case agent_events.TurnModeReported():
                 is_changed = event.mode != self.session.execution_mode
                 self._update(turn_mode=event.mode if is_changed else None)
-            case base.Notice():
+            case agent_events.Notice():
                 self._send_notice(event.text)
-            case base.ConversationNote():
+            case agent_events.ConversationNote():
                 self._messages.note(event.text, each_time=event.each_time)
-            case base.McpServersListed():
+            case agent_events.McpServersListed():
                 self._launch_resolver.note_mcp_servers(self.session, event.names)
-            case base.CommandsListed():
+            case agent_events.CommandsListed():
                 self.commands = event
-            case base.ModelsListed():
+            case agent_events.ModelsListed():
                 self._launch_resolver.note_models(self.session, event.models)
-            case base.ModelReported():
+            case agent_events.ModelReported():
                 self._update(answering_model=event.name)
                 if event.is_user_choice:
                     self._update(model=event.name)
-            case base.UsageReported():
+            case agent_events.UsageReported():
                 sums = self._meter.note_usage(self.session, event.usage, event.cost_usd)
                 self._update(usage=sums.usage.model_dump(mode="json"))
-            case base.LimitsReported():
+            case agent_events.LimitsReported():
                 self._meter.note_limits(self.session, event.windows)
-            case base.ConversationIdentified():
+            case agent_events.ConversationIdentified():
                 if event.resume_token != self.session.resume_token:
                     # A mark is valid in its own conversation only.
                     token = event.resume_token
                     self._update(resume_token=token, fork_at=None, turn_mark=None)
-            case base.TurnMarked():
+            case agent_events.TurnMarked():
                 self._update(turn_mark=event.mark)
-            case base.TurnFinished():
+            case agent_events.TurnFinished():
                 counts = {
                     name: getattr(event, name) for name in ("context_tokens", "context_window")
                 }
                 known_counts = {name: count for name, count in counts.items() if count is not None}
                 self._finish(event.stop_reason, event.usage, event.cost_usd, **known_counts)
-            case base.TurnFailed():
+            case agent_events.TurnFailed():
                 self._fail(event)
 
     # The end of a turn -------------------------------------------------------------------------
@@ -341,7 +350,7 @@ class Conversation:
         run = LastRun(status=status, stop_reason=stop_reason)
         self._end_turn(run, plan, None, **self._count(usage, cost_usd), **fields)
 
-    def _fail(self, failed: base.TurnFailed) -> None:
+    def _fail(self, failed: agent_events.TurnFailed) -> None:
         if self._stopping:
             self._finish("stopped", failed.usage, failed.cost_usd)
             return

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Literal
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.plan_markers import split_plan
 from model.base.text import (
     VisibleStream,
@@ -75,33 +75,36 @@ class MessageBuilder:
         """Keep the message as it is now: only results and answers may still be added."""
         self._closed = self.message
 
-    def takes_late(self, event: base.ContentEvent) -> bool:
+    def takes_late(self, event: agent_events.ContentEvent) -> bool:
         """Whether a closed message is where the event belongs: the end of what began in it."""
         match event:
-            case base.ToolResult(tool_use_id=tool) | base.ToolOutput(tool_use_id=tool):
+            case (
+                agent_events.ToolResult(tool_use_id=tool)
+                | agent_events.ToolOutput(tool_use_id=tool)
+            ):
                 return f"tool:{tool}" in self._indexes
-            case base.TextFinal(block=block) | base.BlockDropped(block=block):
+            case agent_events.TextFinal(block=block) | agent_events.BlockDropped(block=block):
                 return block in self._indexes
             case _:
                 return False
 
-    def apply_event(self, event: base.ContentEvent) -> None:
+    def apply_event(self, event: agent_events.ContentEvent) -> None:
         """Apply an event of the agent to the message."""
         match event:
-            case base.TextDelta():
+            case agent_events.TextDelta():
                 self.add_text(event)
-            case base.TextFinal():
+            case agent_events.TextFinal():
                 self.set_text(event)
-            case base.BlockDropped():
+            case agent_events.BlockDropped():
                 self.drop_block(event.block)
-            case base.ToolUse():
+            case agent_events.ToolUse():
                 self.add_tool_use(event)
-            case base.ToolOutput() if self._closed is None:
+            case agent_events.ToolOutput() if self._closed is None:
                 self._running_tools.add_output(event)
-            case base.ToolResult():
+            case agent_events.ToolResult():
                 self.add_result(event)
 
-    def add_text(self, delta: base.TextDelta) -> None:
+    def add_text(self, delta: agent_events.TextDelta) -> None:
         """Append a piece of text or thinking to its block."""
         stream, _ = self._streams.setdefault(delta.block, (VisibleStream(), delta.kind))
         if text := stream.feed(delta.text):
@@ -123,10 +126,10 @@ class MessageBuilder:
             )
         )
 
-    def set_text(self, final: base.TextFinal) -> None:
+    def set_text(self, final: agent_events.TextFinal) -> None:
         """Set a block to exactly this text; a block that never streamed is sent as one delta."""
         if final.block not in self._indexes:
-            self.add_text(base.TextDelta(final.block, final.text, final.kind))
+            self.add_text(agent_events.TextDelta(final.block, final.text, final.kind))
             return
         self._streams.pop(final.block, None)
         index = self._indexes[final.block]
@@ -142,7 +145,7 @@ class MessageBuilder:
         if index is not None:
             self._change_block(index, TextBlock(text=""))
 
-    def add_tool_use(self, use: base.ToolUse) -> None:
+    def add_tool_use(self, use: agent_events.ToolUse) -> None:
         """Show a tool call, or replace the one already shown under its id."""
         self._end_thinking()
         self._record(
@@ -158,7 +161,7 @@ class MessageBuilder:
         )
         self._running_tools.begin(use.id)
 
-    def add_result(self, result: base.ToolResult) -> None:
+    def add_result(self, result: agent_events.ToolResult) -> None:
         """Add a tool's result after its call; long results are shortened."""
         self._running_tools.end(result.tool_use_id)
         content = make_output_visible(result.content)
@@ -199,7 +202,7 @@ class MessageBuilder:
     def note(self, text: str) -> None:
         """Add a note by Spinney, separate from the agent's text."""
         key = f"note:{len(self._indexes)}"
-        self.set_text(base.TextFinal(key, f"> **Spinney:** {clean_line(text)}"))
+        self.set_text(agent_events.TextFinal(key, f"> **Spinney:** {clean_line(text)}"))
 
     def deny(self, request_id: str, reason: str) -> None:
         """Show on the tool that the user denied it, and the reason; its result may follow."""

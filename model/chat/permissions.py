@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from model.backends.base import PermissionRequested
+from model.backends.agent_events import PermissionRequested
 from model.domain.modes import ExecutionMode
 
 

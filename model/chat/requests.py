@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.base.text import (
     make_json_visible,
@@ -53,17 +53,19 @@ class RequestQueue:
 
     def make_request(
         self,
-        event: base.PlanProposed | base.QuestionAsked | base.PermissionRequested,
+        event: agent_events.PlanProposed
+        | agent_events.QuestionAsked
+        | agent_events.PermissionRequested,
         message_id: str,
     ) -> Request:
         """Convert an agent's event to a request of the message with this id, as shown to users."""
         match event:
-            case base.PlanProposed():
+            case agent_events.PlanProposed():
                 fields: dict[str, Any] = {"kind": "plan", "plan": event.text}
-            case base.QuestionAsked():
+            case agent_events.QuestionAsked():
                 questions = [question.model_dump() for question in event.questions]
                 fields = {"kind": "question", "questions": questions}
-            case base.PermissionRequested():
+            case agent_events.PermissionRequested():
                 fields = {
                     "kind": "permission",
                     "tool_name": event.tool_name,
@@ -78,14 +80,16 @@ class RequestQueue:
     def add(
         self,
         request: Request,
-        event: base.PlanProposed | base.QuestionAsked | base.PermissionRequested,
+        event: agent_events.PlanProposed
+        | agent_events.QuestionAsked
+        | agent_events.PermissionRequested,
     ) -> None:
         """Add a request made from an agent's event; the session waits then."""
-        if isinstance(event, base.QuestionAsked):
+        if isinstance(event, agent_events.QuestionAsked):
             self._original_questions += event.questions
-        if isinstance(event, base.PermissionRequested):
+        if isinstance(event, agent_events.PermissionRequested):
             self._permission_keys[request.id] = self._key(event)
-        if isinstance(event, base.PlanProposed):
+        if isinstance(event, agent_events.PlanProposed):
             self._original_plans[request.id] = event.text
         if request.kind == "plan":
             # A new plan replaces the old one: approving that would carry out a stale plan.
@@ -93,7 +97,7 @@ class RequestQueue:
         self._open[request.id] = request
         self._show()
 
-    def is_allowed(self, event: base.PermissionRequested) -> bool:
+    def is_allowed(self, event: agent_events.PermissionRequested) -> bool:
         """Whether the user has allowed exactly this for the session."""
         return self._key(event) in self._allowed
 
@@ -147,7 +151,7 @@ class RequestQueue:
         self._permission_keys.clear()
         self._original_plans.clear()
 
-    def _key(self, event: base.PermissionRequested) -> SessionPermission:
+    def _key(self, event: agent_events.PermissionRequested) -> SessionPermission:
         return SessionPermission.of(event, self._mode, self._directory_of(event))
 
     @property
@@ -155,7 +159,7 @@ class RequestQueue:
         session = self._store.state.sessions[self._session_id]
         return session.turn_mode or session.execution_mode
 
-    def _directory_of(self, event: base.PermissionRequested) -> str:
+    def _directory_of(self, event: agent_events.PermissionRequested) -> str:
         state = self._store.state
         worktree = state.worktrees[state.sessions[self._session_id].worktree_id]
         return event.directory or worktree.path

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from model.backends.base import OUTPUT_LIMIT, ToolOutput
+from model.backends.agent_events import OUTPUT_LIMIT, ToolOutput
 from model.base.text import make_output_visible
 
 MAX_SHOWN: Final = 4000

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.text import clean_line
 from model.chat.texts import format_duration
 
@@ -36,19 +36,19 @@ class StallMonitor:
         self._tools: dict[str, _Tool] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def note_activity(self, event: base.AgentEvent | None = None) -> None:
+    def note_activity(self, event: agent_events.AgentEvent | None = None) -> None:
         """Reset the timer: the agent sent an event, or (`None`) received a call, during a turn."""
         self._last_activity = time.monotonic()
         if self._next_notice > FIRST_NOTICE:
             self._cancel_timer()  # it was set for the longer interval
             self._next_notice = FIRST_NOTICE
         match event:
-            case base.ToolUse():
+            case agent_events.ToolUse():
                 previous = self._tools.get(event.id)
                 self._tools[event.id] = _Tool(
                     _describe(event), previous.began if previous else self._last_activity
                 )
-            case base.ToolResult():
+            case agent_events.ToolResult():
                 self._tools.pop(event.tool_use_id, None)
         if self._timer is None:
             self._check_in(FIRST_NOTICE)
@@ -87,7 +87,7 @@ class StallMonitor:
         return f"No output for {silence}; {detail}. Stop the session if this takes too long."
 
 
-def _describe(use: base.ToolUse) -> str:
+def _describe(use: agent_events.ToolUse) -> str:
     command = use.input.get("command")
     if isinstance(command, str) and command.strip():
         line = clean_line(command)

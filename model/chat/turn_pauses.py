@@ -5,7 +5,7 @@ A turn that succeeds shows that the usage limit of its account is over.
 
 import time
 
-from model.backends import base
+from model.backends import agent_events
 from model.chat.user_messages import make_user_message
 from model.domain.messages import Message
 from model.domain.sessions import Pause
@@ -65,7 +65,7 @@ class TurnPauses:
             lifted = lift_limit(self._store.state, self._account, self._began_at, time.time())
             self._store.record(*lifted)
 
-    def plan(self, failed: base.TurnFailed) -> Pause | None:
+    def plan(self, failed: agent_events.TurnFailed) -> Pause | None:
         """Return the pause after a failed turn; `None` if the turn has failed for good."""
         state = self._store.state
         session = state.sessions[self._session_id]

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from typing import Any, Final
 
-from model.backends.base import Limit, TurnFailed
+from model.backends.agent_events import Limit, TurnFailed
 from model.base.text import clean_line
 from model.domain.events.base import Event
 from model.domain.events.sessions import SessionUpdated

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.model_list_cache import ModelListCache
 from model.base.errors import SpinneyError
 from model.base.text import clean_line, make_visible
@@ -190,22 +190,26 @@ async def _read_answer(agent: base.Agent, model: str, note: Callable[..., None])
     blocks: dict[str, str] = {}
     async for event in agent.events():
         match event:
-            case base.ModelReported():
+            case agent_events.ModelReported():
                 model = event.name
-            case base.TextDelta(kind="text"):
+            case agent_events.TextDelta(kind="text"):
                 blocks[event.block] = blocks.get(event.block, "") + event.text
-            case base.TextFinal(kind="text"):
+            case agent_events.TextFinal(kind="text"):
                 blocks[event.block] = event.text
-            case base.BlockDropped():
+            case agent_events.BlockDropped():
                 blocks.pop(event.block, None)
-            case base.PlanProposed() | base.QuestionAsked() | base.PermissionRequested():
+            case (
+                agent_events.PlanProposed()
+                | agent_events.QuestionAsked()
+                | agent_events.PermissionRequested()
+            ):
                 raise SpinneyError(
                     "The agent asked a question instead of writing.", "backend_error"
                 )
-            case base.TurnFailed():
+            case agent_events.TurnFailed():
                 note(model=model, usage=event.usage, cost_usd=event.cost_usd)
                 raise SpinneyError(event.error, event.error_type)
-            case base.TurnFinished():
+            case agent_events.TurnFinished():
                 note(model=model, usage=event.usage, cost_usd=event.cost_usd)
                 return "\n".join(blocks.values())
         if sum(map(len, blocks.values())) > _MAX_ANSWER:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.domain.requests import Question, QuestionOption
 from tests.bench.scripted import ScriptedAgent
 
@@ -72,16 +72,18 @@ class PacedAgent(ScriptedAgent):
             case ["ask"]:
                 options = [QuestionOption(label=label) for label in ("Tea", "Coffee")]
                 question = Question(question="Tea or coffee?", options=options)
-                await self._channel.emit(base.QuestionAsked("drink", (question,)))
+                await self._channel.emit(agent_events.QuestionAsked("drink", (question,)))
             case _:
-                await self._channel.emit(base.ToolUse("tool", "bash", {"command": "make all"}))
+                await self._channel.emit(
+                    agent_events.ToolUse("tool", "bash", {"command": "make all"})
+                )
 
     async def _stream(self, pieces: Iterator[str], rate: float) -> None:
         sent, began = 0, time.monotonic()
         while True:
             due = int((time.monotonic() - began) * rate)
             for _ in range(sent, due):
-                await self._channel.emit(base.TextDelta("text", next(pieces)))
+                await self._channel.emit(agent_events.TextDelta("text", next(pieces)))
             sent = due
             await asyncio.sleep(max(_TICK, 1 / rate))
 

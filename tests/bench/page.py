@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 from playwright.async_api import Browser, CDPSession, async_playwright
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.demo import texts
 from model.domain.usage import Usage
 from tests.bench.long_session import write_sessions
@@ -207,10 +207,10 @@ async def _stream(
         sent = 0
         while sent < len(pieces):
             due = min(len(pieces), int((time.monotonic() - began) * RATE) + 1)
-            puppet.say(*(base.TextDelta("answer", piece) for piece in pieces[sent:due]))
+            puppet.say(*(agent_events.TextDelta("answer", piece) for piece in pieces[sent:due]))
             sent = due
             await asyncio.sleep(0.004)
-        puppet.say(base.TurnFinished("end_turn", Usage()))
+        puppet.say(agent_events.TurnFinished("end_turn", Usage()))
         await page.wait_for_selector(".pulse", state="detached")
         seconds = time.monotonic() - began
         seen = await page.evaluate("() => { seen.isOver = true; return seen; }")
@@ -359,7 +359,7 @@ async def _add_other_client(table: Table, browser: Browser, place: Path) -> None
         found = []
         for number in range(MESSAGES):
             await puppet.wait_for_call("send")
-            puppet.say(base.TurnFinished("end_turn", Usage()))
+            puppet.say(agent_events.TurnFinished("end_turn", Usage()))
             await page.wait_for_selector(".pulse", state="detached")
             text = f"message {number}"
             await page.fill(".composer textarea", text)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.channel import Channel
 from model.domain.requests import Decision
 from model.domain.usage import Usage
@@ -13,17 +13,19 @@ _PIECE: Final = "forty characters of text, more or less. "
 _RESULT: Final = "a line of what a tool said\n" * 20
 
 
-def generate_turn(count: int) -> Iterator[base.AgentEvent]:
+def generate_turn(count: int) -> Iterator[agent_events.AgentEvent]:
     """Yield `count` events: text in blocks of 40 pieces, each followed by a tool and its result."""
     for number in range(count):
         block, place = divmod(number, 42)
         match place:
             case 40:
-                yield base.ToolUse(f"tool {block}", "bash", {"command": f"make part-{block}"})
+                yield agent_events.ToolUse(
+                    f"tool {block}", "bash", {"command": f"make part-{block}"}
+                )
             case 41:
-                yield base.ToolResult(f"tool {block}", _RESULT)
+                yield agent_events.ToolResult(f"tool {block}", _RESULT)
             case _:
-                yield base.TextDelta(f"text {block}", _PIECE)
+                yield agent_events.TextDelta(f"text {block}", _PIECE)
 
 
 class ScriptedAgent:
@@ -33,7 +35,7 @@ class ScriptedAgent:
         self._channel = Channel("The scripted agent")
         self._turn: asyncio.Task[None] | None = None
 
-    def events(self) -> AsyncIterator[base.AgentEvent]:
+    def events(self) -> AsyncIterator[agent_events.AgentEvent]:
         """Return its events."""
         return self._channel.events()
 
@@ -47,13 +49,13 @@ class ScriptedAgent:
         for event in generate_turn(count):
             await self._channel.emit(event)
             await asyncio.sleep(0)  # events of a real agent arrive one at a time
-        await self._channel.emit(base.TurnFinished("end_turn", Usage(output_tokens=count)))
+        await self._channel.emit(agent_events.TurnFinished("end_turn", Usage(output_tokens=count)))
 
     async def stop(self) -> None:
         """Stop the turn."""
         if self._turn is not None:
             self._turn.cancel()
-        await self._channel.emit(base.TurnFinished("stopped", Usage()))
+        await self._channel.emit(agent_events.TurnFinished("stopped", Usage()))
 
     async def steer(self, message_id: str, prompt: base.Prompt) -> bool:
         """Return `False`: it reads one message per turn."""

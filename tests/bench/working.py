@@ -15,7 +15,7 @@ import psutil
 
 import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.paths import Directories
 from model.commands.sessions import create_session, delete_session, send_chat_message
 from model.domain.events.projects import ProjectAdded
@@ -85,7 +85,7 @@ async def run_bare(agents: int, events: int) -> dict[str, float]:
         await agent.send(base.Prompt(str(events)))
         async for event in agent.events():
             received += 1
-            if isinstance(event, base.TurnFinished):
+            if isinstance(event, agent_events.TurnFinished):
                 break
         await agent.close()
         return received

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.claude.backend import ClaudeBackend
 from model.base.errors import SpinneyError
 from tests.live.provider_stub import ProviderStub
@@ -24,7 +24,7 @@ async def test_a_refused_key_is_reported_at_once(
     claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "10"
     conversation = await open_claude()
     async with asyncio.timeout(PATIENCE):  # all retries would take minutes
-        failed = only(await conversation.turn("error 401"), base.TurnFailed)
+        failed = only(await conversation.turn("error 401"), agent_events.TurnFailed)
     assert failed.error_type == "authentication_error"
     assert "claude auth login" in failed.error
     assert text(await conversation.turn("say: again")) == "again"
@@ -47,7 +47,7 @@ async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
     open_claude: Open, words: str, error_type: str, advice: str
 ) -> None:
     conversation = await open_claude()
-    failed = only(await conversation.turn(words), base.TurnFailed)
+    failed = only(await conversation.turn(words), agent_events.TurnFailed)
     assert failed.error_type == error_type
     assert advice in failed.error
     assert (failed.retry_after is not None) == (error_type == "rate_limit_error")
@@ -62,7 +62,7 @@ async def test_a_long_retry_delay_ends_the_turn_and_is_reported(
     claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "4"
     provider.pause = 40
     conversation = await open_claude()
-    failed = only(await conversation.turn("error 429"), base.TurnFailed)
+    failed = only(await conversation.turn("error 429"), agent_events.TurnFailed)
     assert failed.error_type == "rate_limit_error"
     assert 30 < (failed.retry_after or 0) < 60
     assert text(await conversation.turn("say: again")) == "again"
@@ -72,10 +72,10 @@ async def test_a_conversation_that_is_too_long_is_compacted_first(open_claude: O
     conversation = await open_claude()
     await conversation.turn("say: something to shorten")
     events = await conversation.turn("error 400 prompt is too long: 250000 tokens > 200000 maximum")
-    failed = only(events, base.TurnFailed)
+    failed = only(events, agent_events.TurnFailed)
     assert failed.error_type == "invalid_request"
     assert "/compact" in failed.error
-    assert base.COMPACTION_NOTE in events
+    assert agent_events.COMPACTION_NOTE in events
 
 
 async def test_no_network_is_reported_with_the_retries(
@@ -83,8 +83,10 @@ async def test_no_network_is_reported_with_the_retries(
 ) -> None:
     claude_environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
     events = await (await open_claude()).turn("say: hello")
-    assert [e.text[:16] for e in events if isinstance(e, base.Notice)] == ["Retrying (1 of 1"]
-    failed = only(events, base.TurnFailed)
+    assert [e.text[:16] for e in events if isinstance(e, agent_events.Notice)] == [
+        "Retrying (1 of 1"
+    ]
+    failed = only(events, agent_events.TurnFailed)
     assert failed.error_type == "backend_error"
     assert "unreachable" in failed.error
     assert failed.limit == "network"
@@ -94,7 +96,7 @@ async def test_a_missing_sign_in_is_reported_with_the_command(
     open_claude: Open, claude_environment: dict[str, str], provider: ProviderStub
 ) -> None:
     del claude_environment["ANTHROPIC_API_KEY"]
-    failed = only(await (await open_claude()).turn("say: hello"), base.TurnFailed)
+    failed = only(await (await open_claude()).turn("say: hello"), agent_events.TurnFailed)
     assert failed.error_type == "authentication_error"
     assert "Run: claude auth login" in failed.error
     assert provider.requests == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import Open, only, text
 
@@ -27,8 +27,8 @@ def hook(claude_environment: dict[str, str]) -> Hook:
     return hook
 
 
-def notes(events: list[base.AgentEvent]) -> list[str]:
-    return [event.text for event in events if isinstance(event, base.ConversationNote)]
+def notes(events: list[agent_events.AgentEvent]) -> list[str]:
+    return [event.text for event in events if isinstance(event, agent_events.ConversationNote)]
 
 
 async def test_a_message_blocked_by_a_hook_is_reported(
@@ -40,9 +40,9 @@ async def test_a_message_blocked_by_a_hook_is_reported(
     assert notes(events) == [
         "One of your hooks blocked this message, so the agent did not receive it: No passwords."
     ]
-    assert only(events, base.TurnFinished)
+    assert only(events, agent_events.TurnFinished)
     assert provider.requests == []
-    assert only(events, base.ConversationNote).each_time
+    assert only(events, agent_events.ConversationNote).each_time
     assert text(await conversation.turn("say: hello")) == "hello"
 
 

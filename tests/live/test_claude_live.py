@@ -4,7 +4,7 @@ import json
 import uuid
 from pathlib import Path
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.claude import second_writer
 from model.domain.usage import Usage
 from tests.model.backends.agents import (
@@ -19,8 +19,8 @@ async def test_text_and_thinking_stream_and_the_usage_is_reported(open_claude: O
     events = await (await open_claude()).turn("think: about looms and threads")
     assert text(events, "thinking") == "about looms and threads"
     assert text(events) == "I thought about it."
-    assert sum(isinstance(event, base.TextDelta) for event in events) >= 2
-    finished = only(events, base.TurnFinished)
+    assert sum(isinstance(event, agent_events.TextDelta) for event in events) >= 2
+    finished = only(events, agent_events.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage == Usage(
         input_tokens=100,
@@ -38,10 +38,10 @@ async def test_a_write_happens_on_disk_and_is_reported_as_an_edit(
     events = await (await open_claude()).turn("write a.txt: hi")
     assert (folder / "a.txt").read_text() == "hi"
     # If the adapter read the file only after the write, the program's result corrects the edit.
-    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
+    *_, edit = (event for event in events if isinstance(event, agent_events.ToolUse))
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
-    result = only(events, base.ToolResult)
+    result = only(events, agent_events.ToolResult)
     assert (result.tool_use_id, result.is_error) == (edit.id, False)
     assert text(events).endswith("done")
 
@@ -50,14 +50,14 @@ async def test_an_edit_reports_what_it_replaces(open_claude: Open, folder: Path)
     (folder / "a.txt").write_text("one two three")
     events = await (await open_claude()).turn("edit a.txt: two => 2")
     assert (folder / "a.txt").read_text() == "one 2 three"
-    edits = [e.input for e in events if isinstance(e, base.ToolUse) and e.name == "edit"]
+    edits = [e.input for e in events if isinstance(e, agent_events.ToolUse) and e.name == "edit"]
     assert edits[-1] == {"file_path": "a.txt", "old_content": "two", "new_content": "2"}
 
 
 async def test_a_turn_of_several_requests_sums_their_tokens_and_reports_the_context_size(
     open_claude: Open, folder: Path
 ) -> None:
-    finished = only(await (await open_claude()).turn("write a.txt: hi"), base.TurnFinished)
+    finished = only(await (await open_claude()).turn("write a.txt: hi"), agent_events.TurnFinished)
     assert finished.usage == Usage(
         input_tokens=200,
         output_tokens=5,
@@ -76,11 +76,11 @@ async def test_a_sub_agents_tools_are_reported_under_the_call_that_started_it(
         "subagent_type": "general-purpose",
     }
     events = await (await open_claude(mode="yolo")).turn(f"call: Agent {json.dumps(asked)}")
-    uses = {e.id: e for e in events if isinstance(e, base.ToolUse)}
+    uses = {e.id: e for e in events if isinstance(e, agent_events.ToolUse)}
     outer, inner = uses.values()
     assert (outer.name, outer.parent_tool_use_id) == ("Agent", None)
     assert (inner.name, inner.parent_tool_use_id) == ("Bash", outer.id)
-    results = {e.tool_use_id: e.content for e in events if isinstance(e, base.ToolResult)}
+    results = {e.tool_use_id: e.content for e in events if isinstance(e, agent_events.ToolResult)}
     assert results[inner.id] == "inner"
     assert "done" in results[outer.id]
     assert "inner" not in text(events).split("Results:")[0]
@@ -89,8 +89,12 @@ async def test_a_sub_agents_tools_are_reported_under_the_call_that_started_it(
 async def test_parallel_tools_get_their_own_results(open_claude: Open) -> None:
     calls = " & ".join(f'Bash {{"command": "echo {word}"}}' for word in ("one", "two"))
     events = await (await open_claude(mode="yolo")).turn(f"call: {calls}")
-    uses = {e.id: e.input["command"] for e in events if isinstance(e, base.ToolUse) and e.input}
-    results = {uses[e.tool_use_id]: e.content for e in events if isinstance(e, base.ToolResult)}
+    uses = {
+        e.id: e.input["command"] for e in events if isinstance(e, agent_events.ToolUse) and e.input
+    }
+    results = {
+        uses[e.tool_use_id]: e.content for e in events if isinstance(e, agent_events.ToolResult)
+    }
     assert results == {"echo one": "one", "echo two": "two"}
 
 
@@ -98,19 +102,22 @@ async def test_a_to_do_list_is_one_call_with_all_of_it(open_claude: Open) -> Non
     todos = [{"content": "Warp the loom", "status": "pending", "activeForm": "Warping the loom"}]
     conversation = await open_claude(model="claude-sonnet-4-5")  # newer models have no such tool
     events = await conversation.turn(f"call: TodoWrite {json.dumps({'todos': todos})}")
-    uses = [e for e in events if isinstance(e, base.ToolUse) and e.input]
+    uses = [e for e in events if isinstance(e, agent_events.ToolUse) and e.input]
     assert [(use.name, use.input) for use in uses] == [("TodoWrite", {"todos": todos})]
-    assert not only(events, base.ToolResult).is_error
+    assert not only(events, agent_events.ToolResult).is_error
 
 
 async def test_a_compacted_conversation_reports_it_and_continues(open_claude: Open) -> None:
     conversation = await open_claude()
     first = await conversation.turn("say: the colour is blue")
     events = await conversation.turn("/compact")
-    assert base.COMPACTION_NOTE in events
-    assert only(events, base.TurnFinished)
+    assert agent_events.COMPACTION_NOTE in events
+    assert only(events, agent_events.TurnFinished)
     assert text(await conversation.turn("say: on we go")) == "on we go"
-    assert len([e for e in conversation.events if isinstance(e, base.ConversationIdentified)]) == 1
+    assert (
+        len([e for e in conversation.events if isinstance(e, agent_events.ConversationIdentified)])
+        == 1
+    )
     assert text(first) == "the colour is blue"
 
 
@@ -118,7 +125,7 @@ async def test_an_answer_of_a_megabyte_is_reported_in_full(open_claude: Open) ->
     conversation = await open_claude()
     events = await conversation.turn("blob 1")
     assert len(text(events)) == 1_000_000
-    assert len(only(events, base.TextFinal).text) == 1_000_000
+    assert len(only(events, agent_events.TextFinal).text) == 1_000_000
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
@@ -142,14 +149,14 @@ async def test_a_message_sent_into_the_last_text_adds_to_what_the_turn_cost(
     open_claude: Open,
 ) -> None:
     conversation = await open_claude()
-    alone = only(await conversation.turn("say: warp"), base.TurnFinished)
+    alone = only(await conversation.turn("say: warp"), agent_events.TurnFinished)
     await conversation.agent.send(base.Prompt("slowly: " + "weft " * 6))
-    await conversation.until(base.TextDelta)
+    await conversation.until(agent_events.TextDelta)
     message_id = str(uuid.uuid4())
     assert await conversation.agent.steer(message_id, base.Prompt("say: more"))
     events = await conversation.rest()
-    assert only(events, base.SteerTaken).message_id == message_id
-    both = only(events, base.TurnFinished)
+    assert only(events, agent_events.SteerTaken).message_id == message_id
+    both = only(events, agent_events.TurnFinished)
     assert both.usage.input_tokens == 2 * alone.usage.input_tokens
     assert alone.cost_usd is not None and both.cost_usd is not None
     assert both.cost_usd > 1.5 * alone.cost_usd

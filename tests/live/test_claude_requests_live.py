@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.model.backends.agents import (
     Open,
     only,
@@ -32,7 +32,7 @@ async def test_several_questions_are_answered_with_options_and_free_text(
     conversation = await open_claude(mode="plan")
     call = f"call: AskUserQuestion {json.dumps({'questions': questions})}"
     await conversation.agent.send(base.Prompt(call))
-    asked = await conversation.until(base.QuestionAsked)
+    asked = await conversation.until(agent_events.QuestionAsked)
     assert [(q.question, q.header, q.multi_select) for q in asked.questions] == [
         ("Which yarn?", "Yarn", False),
         ("Which extras?", "Extras", True),
@@ -49,13 +49,13 @@ async def test_several_questions_are_answered_with_options_and_free_text(
     await conversation.agent.answer(asked.request_id, answers)
     reply = text(await conversation.rest())
     assert all(answer in reply for answer in answers.values())
-    assert not any(isinstance(e, base.ToolUse) for e in conversation.events)
+    assert not any(isinstance(e, agent_events.ToolUse) for e in conversation.events)
 
 
 async def test_a_question_is_answered(open_claude: Open) -> None:
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt("ask: Tea or coffee? | Tea | Coffee"))
-    asked = await conversation.until(base.QuestionAsked)
+    asked = await conversation.until(agent_events.QuestionAsked)
     (question,) = asked.questions
     assert [option.label for option in question.options] == ["Tea", "Coffee"]
     await conversation.agent.answer(asked.request_id, {question.question: "Water"})
@@ -67,19 +67,19 @@ async def test_build_mode_asks_before_a_command_and_a_denial_holds(
 ) -> None:
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt('bash: python3 -c \'open("a", "w")\''))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert asked.tool_name == "Bash"
     await conversation.agent.permit(asked.request_id, "deny")
-    assert only(await conversation.rest(), base.ToolResult).is_error
+    assert only(await conversation.rest(), agent_events.ToolResult).is_error
     assert list(folder.iterdir()) == []
 
 
 async def test_the_reason_of_a_denial_reaches_the_agent(open_claude: Open) -> None:
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt(f"bash: {SCRIPT}"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "Python is not for this")
-    denied = only(await conversation.rest(), base.ToolResult)
+    denied = only(await conversation.rest(), agent_events.ToolResult)
     assert denied.is_error
     assert "Python is not for this" in denied.content
 
@@ -88,10 +88,10 @@ async def test_a_command_allowed_once_is_asked_for_again(open_claude: Open) -> N
     conversation = await open_claude()
     for _ in range(2):
         await conversation.agent.send(base.Prompt(f"bash: {SCRIPT}"))
-        asked = await conversation.until(base.PermissionRequested)
+        asked = await conversation.until(agent_events.PermissionRequested)
         assert (asked.tool_name, asked.input["command"]) == ("Bash", SCRIPT)
         await conversation.agent.permit(asked.request_id, "allow")
-        assert only(await conversation.rest(), base.ToolResult).content == "42"
+        assert only(await conversation.rest(), agent_events.ToolResult).content == "42"
 
 
 @pytest.mark.parametrize("mode", ["build", "plan"])
@@ -99,19 +99,21 @@ async def test_a_sub_agent_asks_as_well(open_claude: Open, mode: str) -> None:
     call = {"description": "Count", "prompt": f"bash: {SCRIPT}", "subagent_type": "general-purpose"}
     conversation = await open_claude(mode=mode)
     await conversation.agent.send(base.Prompt(f"call: Agent {json.dumps(call)}"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert asked.input["command"] == SCRIPT
     await conversation.agent.permit(asked.request_id, "allow")
     events = await conversation.rest()
-    results = {e.tool_use_id: e.content for e in events if isinstance(e, base.ToolResult)}
+    results = {e.tool_use_id: e.content for e in events if isinstance(e, agent_events.ToolResult)}
     assert results[asked.tool_use_id or ""] == "42"
 
 
 async def test_a_sub_agent_changes_nothing_in_plan_mode(open_claude: Open, folder: Path) -> None:
     call = {"description": "Do", "prompt": "write a.txt: hi", "subagent_type": "general-purpose"}
     events = await (await open_claude(mode="plan")).turn(f"call: Agent {json.dumps(call)}")
-    edit = next(e for e in events if isinstance(e, base.ToolUse) and e.name == "edit")
-    denied = next(e for e in events if isinstance(e, base.ToolResult) and e.tool_use_id == edit.id)
+    edit = next(e for e in events if isinstance(e, agent_events.ToolUse) and e.name == "edit")
+    denied = next(
+        e for e in events if isinstance(e, agent_events.ToolResult) and e.tool_use_id == edit.id
+    )
     assert denied.is_error
     assert list(folder.iterdir()) == []
 
@@ -133,7 +135,7 @@ async def test_the_agent_commits_inside_a_linked_worktree(
     await conversation.agent.send(
         base.Prompt(f"bash: git add a.txt && git {identity} commit -q -m 'Say hi'")
     )
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "allow")
-    assert not only(await conversation.rest(), base.ToolResult).is_error
+    assert not only(await conversation.rest(), agent_events.ToolResult).is_error
     assert git("log", "-1", "--format=%s", "calm-otter").strip() == "Say hi"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.model.backends.agents import Open, asks_permission, only
 
 RULES = {
@@ -40,11 +40,11 @@ async def test_what_the_user_denies_is_denied_in_every_mode(
         "write secret/a.txt: hi",
     ):
         events = await conversation.turn(words)
-        assert only(events, base.ToolResult).is_error, words
+        assert only(events, agent_events.ToolResult).is_error, words
         assert not asks_permission(events), words
     assert sorted(entry.name for entry in folder.iterdir()) == ["a.key", "a.txt", "b.txt"]
     control = await conversation.turn("bash: cat b.txt")
-    assert "words of a file" in only(control, base.ToolResult).content
+    assert "words of a file" in only(control, agent_events.ToolResult).content
 
 
 @pytest.mark.usefixtures("own_rules")
@@ -55,7 +55,7 @@ async def test_what_the_user_allows_runs_without_asking_in_build_mode(
     assert not asks_permission(await conversation.turn("bash: mkdir one"))
     assert (folder / "one").is_dir()
     await conversation.agent.send(base.Prompt("bash: mkdir two && touch /tmp/../tmp/three"))
-    request = await conversation.until(base.PermissionRequested)
+    request = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(request.request_id, "deny")
     await conversation.rest()
     assert not (folder / "two").exists()
@@ -70,10 +70,10 @@ async def test_ask_rules_of_the_user_apply_in_every_mode(
     reading = json.dumps({"file_path": str(folder / "b.txt")})
     for words in ("bash: touch new.txt", f"call: Read {reading}"):
         await conversation.agent.send(base.Prompt(words))
-        request = await conversation.until(base.PermissionRequested)
+        request = await conversation.until(agent_events.PermissionRequested)
         assert request.description.startswith("A rule in your Claude Code settings requires"), words
         await conversation.agent.permit(request.request_id, "deny")
-        assert only(await conversation.rest(), base.ToolResult).is_error, words
+        assert only(await conversation.rest(), agent_events.ToolResult).is_error, words
     assert not (folder / "new.txt").exists()
 
 
@@ -91,6 +91,6 @@ async def test_ignored_settings_are_reported(
     settings.parent.mkdir(exist_ok=True)
     settings.write_text(broken)
     conversation = await open_claude(mode="yolo")
-    note = only(await conversation.turn("say: hello"), base.ConversationNote)
+    note = only(await conversation.turn("say: hello"), agent_events.ConversationNote)
     assert str(settings) in note.text
     assert said in note.text

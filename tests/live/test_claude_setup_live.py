@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import (
     Open,
@@ -77,15 +77,15 @@ async def test_mcp_servers_are_listed_and_disabled_ones_are_not_started(
     (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     both = await open_claude(mode="yolo")
     events = await both.turn("call: mcp__looms__greet")
-    assert only(events, base.McpServersListed).names == ("looms", "my threads")
-    assert only(events, base.ToolResult).content == "Hello from a server"
+    assert only(events, agent_events.McpServersListed).names == ("looms", "my threads")
+    assert only(events, agent_events.ToolResult).content == "Hello from a server"
     await both.agent.close()
     one = await open_claude(
         mode="yolo", disabled_mcp_servers=frozenset({"my threads", "claude.ai Mail"})
     )
     events = await one.turn("call: mcp__my_threads__greet")
-    assert only(events, base.McpServersListed).names == ("looms",)
-    assert only(events, base.ToolResult).is_error
+    assert only(events, agent_events.McpServersListed).names == ("looms",)
+    assert only(events, agent_events.ToolResult).is_error
 
 
 async def test_a_profile_overrides_the_environment_and_is_not_on_the_command_line(
@@ -96,9 +96,9 @@ async def test_a_profile_overrides_the_environment_and_is_not_on_the_command_lin
     conversation = await open_claude(mode="yolo", profile={"env": address})
     for pid in find_processes_in(folder):
         assert b"secret-of-the-loom" not in Path(f"/proc/{pid}/cmdline").read_bytes()
-    assert only(await conversation.turn("bash: echo $LOOM_KEY"), base.ToolResult).content == (
-        "secret-of-the-loom"
-    )
+    assert only(
+        await conversation.turn("bash: echo $LOOM_KEY"), agent_events.ToolResult
+    ).content == ("secret-of-the-loom")
     await conversation.agent.configure(base.Settings("yolo", "sonnet", "think", "max"))
     assert text(await conversation.turn("say: still there")) == "still there"
 
@@ -106,8 +106,10 @@ async def test_a_profile_overrides_the_environment_and_is_not_on_the_command_lin
 async def test_the_number_of_concurrent_sub_agents_is_limited(open_claude: Open) -> None:
     call = 'Agent {"description": "Wait", "prompt": "bash: sleep 0.2"}'
     events = await (await open_claude(mode="yolo", max_sub_agents=1)).turn(f"call: {call} & {call}")
-    outer = {e.id for e in events if isinstance(e, base.ToolUse) and e.name == "Agent"}
-    results = [e for e in events if isinstance(e, base.ToolResult) and e.tool_use_id in outer]
+    outer = {e.id for e in events if isinstance(e, agent_events.ToolUse) and e.name == "Agent"}
+    results = [
+        e for e in events if isinstance(e, agent_events.ToolResult) and e.tool_use_id in outer
+    ]
     assert sorted(result.is_error for result in results) == [False, True]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base, channel
+from model.backends import agent_events, base, channel
 from model.base.errors import SpinneyError
 from tests.live.provider_stub import ProviderStub
 from tests.model.backends.agents import (
@@ -34,9 +34,9 @@ async def stop_turn(conversation: Conversation) -> None:
     """Stop the turn, and check that this is reported and that the next turn works."""
     async with asyncio.timeout(PATIENCE):  # without a stop each turn takes at least a minute
         _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
-    assert not any(isinstance(e, base.TurnStarted) for e in conversation.events)
+    assert not any(isinstance(e, agent_events.TurnStarted) for e in conversation.events)
 
 
 async def test_an_immediate_stop_works_whether_or_not_the_turn_has_begun(open_claude: Open) -> None:
@@ -59,7 +59,7 @@ async def test_stop_while_the_program_waits_to_retry(
     claude_environment["CLAUDE_CODE_MAX_RETRIES"] = "10"
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt("error 529"))
-    await conversation.until(base.Notice)
+    await conversation.until(agent_events.Notice)
     await stop_turn(conversation)
 
 
@@ -78,9 +78,9 @@ async def test_stop_in_mid_stream_keeps_the_text_received_so_far(
 ) -> None:
     conversation = await open_claude()
     await conversation.agent.send(base.Prompt(word))
-    assert (await conversation.until(base.TextDelta)).kind == kind
+    assert (await conversation.until(agent_events.TextDelta)).kind == kind
     await stop_turn(conversation)
-    assert not any(isinstance(e, base.BlockDropped) for e in conversation.events)
+    assert not any(isinstance(e, agent_events.BlockDropped) for e in conversation.events)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ async def test_stop_withdraws_an_open_request(open_claude: Open, words: str) -> 
     conversation = await open_claude(mode="plan")
     await conversation.agent.send(base.Prompt(words))
     asked = await conversation.until(
-        base.QuestionAsked, base.PlanProposed, base.PermissionRequested
+        agent_events.QuestionAsked, agent_events.PlanProposed, agent_events.PermissionRequested
     )
     await stop_turn(conversation)
-    assert only(conversation.events, base.RequestWithdrawn).request_id == asked.request_id
+    assert only(conversation.events, agent_events.RequestWithdrawn).request_id == asked.request_id
     with pytest.raises(SpinneyError) as raised:
         await conversation.agent.permit(asked.request_id, "allow")
     assert raised.value.error_type == "conflict"
@@ -131,10 +131,10 @@ async def test_a_program_that_hangs_is_killed_and_its_conversation_resumes(
     await hanging.turn("say: the colour is blue")
     program = await find_program(folder)
     await hanging.agent.send(base.Prompt("slow"))
-    await hanging.until(base.TextDelta)
+    await hanging.until(agent_events.TextDelta)
     os.kill(program, signal.SIGSTOP)
     _, events = await asyncio.gather(hanging.agent.stop(), hanging.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     await wait_until(lambda: not find_processes_in(folder))
     resumed = await open_claude(resume_token=get_resume_token(hanging))
     assert "the colour is blue" in text(await resumed.turn("remember?"))
@@ -149,7 +149,7 @@ async def test_a_killed_program_fails_the_turn_and_its_conversation_resumes(
     await killed.agent.send(base.Prompt("bash: touch ready; sleep 60"))
     await wait_until((folder / "ready").exists)
     os.kill(program, signal.SIGKILL)
-    failed = only(await killed.rest(), base.TurnFailed)
+    failed = only(await killed.rest(), agent_events.TurnFailed)
     assert failed.error_type == "backend_error"
     assert failed.error.startswith("Claude Code was killed (SIGKILL). Send a message to start")
     await killed.agent.close()
@@ -184,7 +184,7 @@ async def test_an_unknown_conversation_starts_a_new_one(open_claude: Open) -> No
     conversation = await open_claude(resume_token=unknown)
     events = await conversation.turn("say: hello")
     assert text(events) == "hello"
-    assert "started a new one" in only(events, base.Notice).text
+    assert "started a new one" in only(events, agent_events.Notice).text
     assert get_resume_token(conversation) != unknown
 
 
@@ -207,7 +207,9 @@ async def test_a_cleared_conversation_resumes_from_the_messages_after_the_clear(
     await conversation.turn("/clear")
     await conversation.turn("say: the yarn is wool")
     first, *_, last = [
-        e.resume_token for e in conversation.events if isinstance(e, base.ConversationIdentified)
+        e.resume_token
+        for e in conversation.events
+        if isinstance(e, agent_events.ConversationIdentified)
     ]
     assert first != last
     await conversation.agent.close()

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.codex.backend import CodexBackend
 from model.domain.usage import Usage
 from tests.live.codex_setup import LONG_ENOUGH, contents
@@ -23,7 +23,7 @@ async def test_text_and_thinking_stream_and_the_usage_is_reported(open_codex: Op
     events = await (await open_codex()).turn("think: about looms and threads")
     assert text(events, "thinking") == "about looms and threads"
     assert text(events) == "I thought about it."
-    finished = only(events, base.TurnFinished)
+    finished = only(events, agent_events.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage == Usage(
         input_tokens=100,
@@ -48,7 +48,7 @@ async def test_a_conversation_that_is_open_elsewhere_goes_on_in_a_copy(
     copy = Conversation(await elsewhere.open(launch))
     try:
         assert "warp" in text(await copy.turn("remember?"))
-        notes = [each for each in copy.events if isinstance(each, base.ConversationNote)]
+        notes = [each for each in copy.events if isinstance(each, agent_events.ConversationNote)]
         assert any("goes on in a copy" in note.text for note in notes)
         assert get_resume_token(copy) != token
     finally:
@@ -65,7 +65,7 @@ async def test_the_reasoning_of_open_models_is_shown(open_codex: Open) -> None:
 async def test_each_turn_reports_its_own_usage(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.turn("say: one")
-    second = only(await conversation.turn("write a.txt: two"), base.TurnFinished)
+    second = only(await conversation.turn("write a.txt: two"), agent_events.TurnFinished)
     assert second.usage.input_tokens == 200  # two answers of the model
     assert second.usage.output_tokens == 5
 
@@ -75,10 +75,10 @@ async def test_a_write_happens_on_disk_and_is_reported_as_an_edit(
 ) -> None:
     events = await (await open_codex()).turn("write a.txt: hi")
     assert (worktree / "a.txt").read_text() == "hi\n"
-    edit = [event for event in events if isinstance(event, base.ToolUse)][-1]
+    edit = [event for event in events if isinstance(event, agent_events.ToolUse)][-1]
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi\n"}
-    result = only(events, base.ToolResult)
+    result = only(events, agent_events.ToolResult)
     assert (result.tool_use_id, result.is_error) == (edit.id, False)
     assert text(events).endswith("done")
 
@@ -87,7 +87,7 @@ async def test_an_edit_reports_what_it_replaces(open_codex: Open, worktree: Path
     (worktree / "a.txt").write_text("one\ntwo\nthree\n")
     events = await (await open_codex()).turn("edit a.txt: two => 2")
     assert (worktree / "a.txt").read_text() == "one\n2\nthree\n"
-    edits = [e.input for e in events if isinstance(e, base.ToolUse)]
+    edits = [e.input for e in events if isinstance(e, agent_events.ToolUse)]
     assert edits[-1]["file_path"] == "a.txt"
     assert "two\n" in edits[-1]["old_content"]
     assert "2\n" in edits[-1]["new_content"]
@@ -95,7 +95,7 @@ async def test_an_edit_reports_what_it_replaces(open_codex: Open, worktree: Path
 
 async def test_a_to_do_list_is_shown_as_it_changes(open_codex: Open) -> None:
     events = await (await open_codex()).turn("todo: spin | weave")
-    first, last = (event for event in events if isinstance(event, base.ToolUse))
+    first, last = (event for event in events if isinstance(event, agent_events.ToolUse))
     assert first.name == "TodoWrite"
     assert first.input["todos"] == [
         {"content": "spin", "status": "in_progress"},
@@ -111,19 +111,19 @@ async def test_a_sub_agents_tools_are_shown_under_the_tool_that_started_it(
     conversation = await open_codex(model="gpt-5.2")
     events = await conversation.turn(f"agent: {words}")
     assert contents(worktree) == ["woven"]
-    agent, command = (event for event in events if isinstance(event, base.ToolUse))
+    agent, command = (event for event in events if isinstance(event, agent_events.ToolUse))
     assert (agent.name, agent.input["prompt"]) == ("agent", words)
     assert (command.name, command.parent_tool_use_id) == ("bash", agent.id)
-    results = {e.tool_use_id: e.content for e in events if isinstance(e, base.ToolResult)}
+    results = {e.tool_use_id: e.content for e in events if isinstance(e, agent_events.ToolResult)}
     assert results[agent.id] == "done"
     assert text(events) == "done"
-    assert only(events, base.TurnFinished).usage.input_tokens > 300
+    assert only(events, agent_events.TurnFinished).usage.input_tokens > 300
 
 
 async def test_a_sub_agent_asks_too(open_codex: Open, worktree: Path) -> None:
     conversation = await open_codex(model="gpt-5.2")
     await conversation.agent.send(base.Prompt("agent: bash: touch woven"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert asked.input == {"command": "touch woven"}
     await conversation.agent.permit(asked.request_id, "allow")
     await conversation.rest()
@@ -136,9 +136,11 @@ async def test_a_stop_ends_sub_agents_too(open_codex: Open, worktree: Path) -> N
     await wait_until((worktree / "ready").exists)
     await asyncio.gather(conversation.agent.stop(), conversation.rest())
     events = conversation.events
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
-    used = {event.id for event in events if isinstance(event, base.ToolUse)}
-    failed = {e.tool_use_id for e in events if isinstance(e, base.ToolResult) and e.is_error}
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
+    used = {event.id for event in events if isinstance(event, agent_events.ToolUse)}
+    failed = {
+        e.tool_use_id for e in events if isinstance(e, agent_events.ToolResult) and e.is_error
+    }
     assert used == failed  # the sub-agent, and its command if that was reported before the stop
     await wait_until(lambda: not find_processes_in(worktree))
     assert text(await conversation.turn("say: still here")) == "still here"
@@ -148,5 +150,5 @@ async def test_the_conversation_is_compacted_on_request(open_codex: Open) -> Non
     conversation = await open_codex()
     await conversation.turn("say: one")
     events = await conversation.turn("/compact")
-    assert base.COMPACTION_NOTE in events
+    assert agent_events.COMPACTION_NOTE in events
     assert text(await conversation.turn("say: two")) == "two"

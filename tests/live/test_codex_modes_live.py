@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.live.codex_setup import contents
 from tests.live.responses_stub import ResponsesStub
 from tests.live.test_claude_setup_live import SERVER
@@ -24,12 +24,12 @@ async def test_build_mode_asks_before_a_command_leaves_the_sandbox_and_a_denial_
 ) -> None:
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("bash: touch a"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert (asked.tool_name, asked.input) == ("bash", {"command": "touch a"})
     assert asked.description == "Run a command"
     await conversation.agent.permit(asked.request_id, "deny", "Not before lunch")
     events = await conversation.rest()
-    assert only(events, base.ToolResult).is_error
+    assert only(events, agent_events.ToolResult).is_error
     assert contents(worktree) == []
     assert "Not before lunch" in str(responses.requests[-1]["input"])
 
@@ -40,7 +40,7 @@ async def test_a_patch_outside_of_the_worktree_is_asked_for_as_an_edit(
     outside = place / "notes.txt"
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt(f"write {outside}: hi"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert asked.tool_name == "edit"
     assert asked.input == {"file_path": str(outside), "old_content": "", "new_content": "hi\n"}
     await conversation.agent.permit(asked.request_id, "allow")
@@ -54,7 +54,7 @@ async def test_the_sandbox_of_build_mode_writes_only_in_the_worktree(
     outside = place / "notes.txt"
     conversation = await open_codex()
     events = await conversation.turn(f"sandboxed: touch inside; touch {outside}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
     assert contents(worktree) == ["inside"]
     assert not outside.exists()
 
@@ -74,7 +74,7 @@ async def test_a_linked_worktree_allows_commits_but_no_writes_to_hooks(
 async def test_yolo_mode_runs_without_asking(open_codex: Open, place: Path) -> None:
     outside = place / "notes.txt"
     events = await (await open_codex(mode="yolo")).turn(f"bash: touch {outside}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
     assert outside.exists()
 
 
@@ -103,7 +103,7 @@ async def test_a_mode_change_during_a_turn_is_reported_to_apply_from_the_next_tu
     await conversation.agent.send(base.Prompt(f"bash: {command}"))
     await wait_until((worktree / "ready").exists)
     await conversation.agent.configure(base.Settings("plan", "gpt-5.5"))
-    assert (await conversation.until(base.TurnModeReported)).mode == "yolo"
+    assert (await conversation.until(agent_events.TurnModeReported)).mode == "yolo"
     (worktree / "go").touch()
     await conversation.rest()
     await conversation.turn("bash: touch late.txt")
@@ -119,13 +119,13 @@ async def test_an_mcp_tool_is_asked_for_with_its_arguments(
     settings.write_text(settings.read_text() + server)
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt('mcp: loom greet {"name": "Ada"}'))
-    asked = await conversation.until(base.PermissionRequested)
-    used = only(conversation.events, base.ToolUse)
+    asked = await conversation.until(agent_events.PermissionRequested)
+    used = only(conversation.events, agent_events.ToolUse)
     assert (asked.tool_name, asked.input) == ("mcp__loom__greet", {"name": "Ada"})
     assert (used.name, used.id) == ("mcp__loom__greet", asked.tool_use_id)
     await conversation.agent.permit(asked.request_id, "allow")
     events = await conversation.rest()
-    assert only(events, base.ToolResult).content == "Hello from a server"
+    assert only(events, agent_events.ToolResult).content == "Hello from a server"
 
 
 async def test_an_approved_plan_is_carried_out_in_the_same_turn(
@@ -133,7 +133,7 @@ async def test_an_approved_plan_is_carried_out_in_the_same_turn(
 ) -> None:
     conversation = await open_codex(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    plan = await conversation.until(base.PlanProposed)
+    plan = await conversation.until(agent_events.PlanProposed)
     assert plan.text == "weave a scarf"
     assert text(conversation.events).strip() == "Here is a plan."
     assert contents(worktree) == []
@@ -141,7 +141,7 @@ async def test_an_approved_plan_is_carried_out_in_the_same_turn(
     await conversation.agent.approve(plan.request_id, approved, None)
     events = await conversation.rest()
     assert (worktree / "planned.txt").read_text() == "weave a scarf\n"
-    finished = only(events, base.TurnFinished)
+    finished = only(events, agent_events.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage.input_tokens == 300  # of the plan and of what followed
     request = responses.requests[-1]
@@ -153,23 +153,23 @@ async def test_an_approved_plan_is_carried_out_in_the_same_turn(
 async def test_an_edited_plan_is_carried_out_in_yolo_mode(open_codex: Open, worktree: Path) -> None:
     conversation = await open_codex(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    plan = await conversation.until(base.PlanProposed)
+    plan = await conversation.until(agent_events.PlanProposed)
     settings = base.Settings("yolo", "gpt-5.5")
     await conversation.agent.approve(plan.request_id, settings, "weave two scarves")
     await conversation.rest()
     assert (worktree / "planned.txt").read_text() == "weave two scarves\n"
     events = await conversation.turn("bash: touch b.txt")
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
     assert (worktree / "b.txt").exists()
 
 
 async def test_a_discussed_plan_is_revised(open_codex: Open, worktree: Path) -> None:
     conversation = await open_codex(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    first = await conversation.until(base.PlanProposed)
+    first = await conversation.until(agent_events.PlanProposed)
     await conversation.agent.configure(base.Settings("build", "gpt-5.5"))
     await conversation.agent.discuss(first.request_id, base.Prompt("In blue, please"))
-    second = await conversation.until(base.PlanProposed)
+    second = await conversation.until(agent_events.PlanProposed)
     assert second.text == "weave a scarf, revised"
     assert second.request_id != first.request_id
     assert contents(worktree) == []
@@ -178,10 +178,10 @@ async def test_a_discussed_plan_is_revised(open_codex: Open, worktree: Path) -> 
 async def test_a_stop_withdraws_a_proposed_plan(open_codex: Open) -> None:
     conversation = await open_codex(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    plan = await conversation.until(base.PlanProposed)
+    plan = await conversation.until(agent_events.PlanProposed)
     _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.RequestWithdrawn).request_id == plan.request_id
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.RequestWithdrawn).request_id == plan.request_id
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
@@ -189,7 +189,7 @@ async def test_a_stop_withdraws_a_proposed_plan(open_codex: Open) -> None:
 async def test_a_question_is_answered(open_codex: Open, mode: str) -> None:
     conversation = await open_codex(mode=mode)
     await conversation.agent.send(base.Prompt("ask: Tea or coffee? | Tea | Coffee"))
-    asked = await conversation.until(base.QuestionAsked)
+    asked = await conversation.until(agent_events.QuestionAsked)
     (question,) = asked.questions
     assert [option.label for option in question.options] == ["Tea", "Coffee"]
     await conversation.agent.answer(asked.request_id, {question.question: "Water"})
@@ -199,8 +199,8 @@ async def test_a_question_is_answered(open_codex: Open, mode: str) -> None:
 async def test_a_question_is_dismissed_by_a_stop(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("ask: Tea or coffee? | Tea | Coffee"))
-    asked = await conversation.until(base.QuestionAsked)
+    asked = await conversation.until(agent_events.QuestionAsked)
     _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.RequestWithdrawn).request_id == asked.request_id
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.RequestWithdrawn).request_id == asked.request_id
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.codex import server
 from model.backends.codex.backend import CodexBackend
 from model.base.errors import SpinneyError
@@ -40,10 +40,10 @@ def command_line(pid: int) -> bytes:
 async def test_stop_in_mid_stream_keeps_the_program_usable(open_codex: Open) -> None:
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("slow"))
-    await conversation.until(base.TextDelta)
+    await conversation.until(agent_events.TextDelta)
     async with asyncio.timeout(PATIENCE):  # the whole answer takes a minute
         _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
@@ -52,7 +52,7 @@ async def test_an_immediate_stop_stops_the_turn(open_codex: Open) -> None:
     await conversation.agent.send(base.Prompt("slow"))
     async with asyncio.timeout(PATIENCE):  # the whole answer takes a minute
         _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
@@ -63,12 +63,12 @@ async def test_stop_ends_the_running_command_and_its_children(
     conversation = await open_codex(mode="yolo" if words == "bash:" else "build")
     command = "env -i setsid sleep 60 & touch ready; wait"
     await conversation.agent.send(base.Prompt(f"{words} {command}"))
-    await conversation.until(base.ToolUse)
+    await conversation.until(agent_events.ToolUse)
     await wait_until((worktree / "ready").exists)
     assert find_processes_in(worktree)
     _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
-    assert only(events, base.ToolResult).is_error
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.ToolResult).is_error
     await wait_until(lambda: not find_processes_in(worktree))
     assert contents(worktree) == ["ready"]
     assert text(await conversation.turn("say: still here")) == "still here"
@@ -98,7 +98,7 @@ async def test_a_new_process_knows_the_earlier_turns_and_does_not_count_them(
     events = await after.turn("remember?")
     assert "the colour is blue" in text(events)
     assert get_resume_token(after) == get_resume_token(before)
-    assert only(events, base.TurnFinished).usage.input_tokens == 100
+    assert only(events, agent_events.TurnFinished).usage.input_tokens == 100
 
 
 async def test_a_killed_program_fails_all_turns_and_a_new_one_resumes_them(
@@ -108,11 +108,13 @@ async def test_a_killed_program_fails_all_turns_and_a_new_one_resumes_them(
     await conversation.turn("say: the colour is blue")
     await conversation.agent.send(base.Prompt("slow"))
     await other.agent.send(base.Prompt("slow"))
-    await asyncio.gather(conversation.until(base.TextDelta), other.until(base.TextDelta))
+    await asyncio.gather(
+        conversation.until(agent_events.TextDelta), other.until(agent_events.TextDelta)
+    )
     (program,) = find_programs()
     os.kill(program, signal.SIGKILL)
     for each in (conversation, other):
-        failed = only(await each.rest(), base.TurnFailed)
+        failed = only(await each.rest(), agent_events.TurnFailed)
         assert failed.error_type == "backend_error"
         assert failed.error.startswith("Codex was killed (SIGKILL). Send a message")
         assert "Last output" not in failed.error  # its warnings at start
@@ -128,7 +130,7 @@ async def test_an_unknown_conversation_starts_a_new_one(open_codex: Open) -> Non
     conversation = await open_codex(resume_token=unknown)
     events = await conversation.turn("say: hello")
     assert text(events) == "hello"
-    assert "started a new one" in only(events, base.Notice).text
+    assert "started a new one" in only(events, agent_events.Notice).text
     assert get_resume_token(conversation) != unknown
 
 
@@ -150,7 +152,7 @@ async def test_another_environment_starts_another_program(
     of_worktree = {**codex_environment, "SPINNEY_BRANCH": "work"}
     first = await open_codex(mode="yolo", environment=of_worktree)
     events = await first.turn(f'bash: {LONG_ENOUGH}; echo "$SPINNEY_BRANCH $OPENAI_API_KEY."')
-    assert only(events, base.ToolResult).content == "work ."  # the branch, and no key
+    assert only(events, agent_events.ToolResult).content == "work ."  # the branch, and no key
     await open_codex(environment={**of_worktree, "SPINNEY_BRANCH": "other"})
     assert len(find_programs()) == 1
     await open_codex(environment={**of_worktree, "COLOUR": "blue"})

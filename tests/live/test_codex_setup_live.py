@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.live.responses_stub import ResponsesStub
 from tests.model.backends.agents import (
     Open,
@@ -51,7 +51,7 @@ async def test_the_web_can_be_disabled_in_plan_mode(
     events = await conversation.turn("remember?")
     assert searches()
     assert "say: one" in text(events)
-    assert only(events, base.TurnFinished).usage.input_tokens == 100
+    assert only(events, agent_events.TurnFinished).usage.input_tokens == 100
 
 
 async def test_text_only_has_no_tools_and_is_not_persisted(
@@ -100,7 +100,7 @@ async def test_the_users_mcp_servers_are_listed_and_can_be_disabled(
     settings.write_text(settings.read_text() + servers)
     conversation = await open_codex(disabled_mcp_servers=frozenset({"wheel"}))
     await conversation.turn("say: one")
-    assert only(conversation.events, base.McpServersListed).names == ("spindle", "wheel")
+    assert only(conversation.events, agent_events.McpServersListed).names == ("spindle", "wheel")
     assert (place / "spindle").exists()
     assert not (place / "wheel").exists()
 
@@ -118,7 +118,9 @@ async def test_what_codex_ignores_is_reported_once_with_the_fix(
         + f"[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\n{hook}"
     )
     events = await (await open_codex()).turn("say: one")
-    notes = sorted(event.text for event in events if isinstance(event, base.ConversationNote))
+    notes = sorted(
+        event.text for event in events if isinstance(event, agent_events.ConversationNote)
+    )
     hooks, project, server = notes
     assert f"the settings and hooks in {worktree}/.codex: you have not trusted" in project
     assert server.startswith("The MCP server broken did not start")
@@ -126,5 +128,5 @@ async def test_what_codex_ignores_is_reported_once_with_the_fix(
     assert "`/hooks`" in hooks
     assert not (place / "hooked").exists()
     events = await (await open_codex()).turn("say: two")
-    (again,) = (event.text for event in events if isinstance(event, base.ConversationNote))
+    (again,) = (event.text for event in events if isinstance(event, agent_events.ConversationNote))
     assert again.startswith("The MCP server broken did not start")

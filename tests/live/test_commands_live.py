@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.claude.backend import ClaudeBackend
 from model.backends.codex.backend import CodexBackend
 from model.domain.agent_commands import AgentCommand
@@ -62,7 +62,9 @@ async def test_claude_code_runs_its_commands(
     conversation = await open_claude()
     assert text(await conversation.turn("/weave wool red")) == "woven wool red"
     assert text(await conversation.turn("/area:mine")) == "mine"
-    answer = only(await conversation.turn("/context"), base.TextFinal)  # which is not streamed
+    answer = only(
+        await conversation.turn("/context"), agent_events.TextFinal
+    )  # which is not streamed
     assert "Context Usage" in answer.text
     assert "Wind the yarn." in text(await conversation.turn("/wind"))
 
@@ -71,7 +73,7 @@ async def test_claude_code_treats_an_unknown_command_as_text(
     open_claude: Open, provider: ProviderStub
 ) -> None:
     conversation = await open_claude()
-    only(await conversation.turn("/etc/hosts is what?"), base.TurnFinished)
+    only(await conversation.turn("/etc/hosts is what?"), agent_events.TurnFinished)
     assert "/etc/hosts is what?" in json.dumps(provider.requests[-1]["messages"])
 
 
@@ -127,16 +129,16 @@ async def test_codex_reviews_in_the_mode_of_the_session_and_can_be_stopped(
 ) -> None:
     conversation = await open_codex(mode="yolo")
     await conversation.turn("say: one")
-    review = only(await conversation.turn("/review"), base.TextFinal)
+    review = only(await conversation.turn("/review"), agent_events.TextFinal)
     assert "current code changes" in review.text
     await conversation.agent.configure(base.Settings("plan", "gpt-5.5"))
     await conversation.turn("/review write a.txt: hi")
     assert not (worktree / "a.txt").exists()
     await conversation.agent.send(base.Prompt("/review slow"))
-    await conversation.until(base.Notice)
+    await conversation.until(agent_events.Notice)
     async with asyncio.timeout(PATIENCE):  # the whole review takes a minute
         _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: still here")) == "still here"
 
 
@@ -149,7 +151,7 @@ async def test_commands_of_codexs_screen_are_not_sent_to_the_model(
         ("/diff", "Spinney has its own command for that"),
         ("/weave wool", "Make a skill of"),
     ):
-        assert answer in only(await conversation.turn(words), base.TextFinal).text
+        assert answer in only(await conversation.turn(words), agent_events.TextFinal).text
     assert responses.requests == []
     await conversation.turn("/init")
     assert "AGENTS.md" in json.dumps(responses.requests[-1]["input"][-1])

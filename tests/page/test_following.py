@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from model.backends import base
+from model.backends import agent_events
 from model.domain.usage import Usage
 from tests.page.browser import DESKTOP, PHONE, Screen
 from tests.page.conftest import OpenPage
@@ -72,7 +72,7 @@ async def keep_writing(puppet: Puppet) -> AsyncIterator[None]:
 
     async def write() -> None:
         for number in range(10_000):
-            puppet.say(base.TextDelta("more", f"row {number}\n\n"))
+            puppet.say(agent_events.TextDelta("more", f"row {number}\n\n"))
             await asyncio.sleep(0.05)
 
     task = asyncio.create_task(write())
@@ -86,8 +86,11 @@ async def begin_long_answer(
 ) -> tuple[Puppet, Locator]:
     """Begin a turn with an answer of several screens; return the agent and the conversation."""
     puppet = await begin_turn(in_process_server, client, session)
-    puppet.say(*(base.TextDelta("first", f"line {number}\n\n") for number in range(100)))
-    puppet.say(base.ToolUse("tool", "bash", {"command": "true"}), base.ToolResult("tool", "done"))
+    puppet.say(*(agent_events.TextDelta("first", f"line {number}\n\n") for number in range(100)))
+    puppet.say(
+        agent_events.ToolUse("tool", "bash", {"command": "true"}),
+        agent_events.ToolResult("tool", "done"),
+    )
     await expect(page.locator(".tool")).to_be_visible()
     return puppet, page.get_by_role("log", name="Conversation")
 
@@ -107,7 +110,9 @@ async def test_layout_changes_keep_the_end_visible(
         for change in LAYOUT.values():
             await transcript.evaluate(change)
             await page.evaluate(FRAMES)
-    puppet.say(base.TextDelta("last", "the end"), base.TurnFinished("end_turn", Usage()))
+    puppet.say(
+        agent_events.TextDelta("last", "the end"), agent_events.TurnFinished("end_turn", Usage())
+    )
     await expect(page.locator(".message").last).to_contain_text("the end")
     await expect(page.locator(".pulse")).to_have_count(0)
     await page.evaluate(FRAMES)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.text import make_visible
 from model.domain.requests import Question, QuestionOption
 from model.domain.usage import Usage
@@ -18,7 +18,7 @@ from tests.page.hostile import ALL, HIDING, NAMES
 from tests.page.in_process import InProcessServer, begin_turn
 from tests.server.conftest import Socket
 
-DONE = base.TurnFinished("end_turn", Usage())
+DONE = agent_events.TurnFinished("end_turn", Usage())
 
 OPEN_TOOLS = "() => document.querySelectorAll('details.tool').forEach((tool) => tool.open = true)"
 
@@ -139,9 +139,9 @@ async def test_answers_and_thinking_are_inert(
     puppet = await begin_turn(in_process_server, client, session)
     for number, payload in enumerate(ALL):
         pieces: Sequence[str] = (payload,) if way == "whole" else tuple(payload)
-        puppet.say(*(base.TextDelta(f"said {number}", piece) for piece in pieces))
+        puppet.say(*(agent_events.TextDelta(f"said {number}", piece) for piece in pieces))
         if way == "whole":
-            puppet.say(base.TextDelta(f"thought {number}", payload, "thinking"))
+            puppet.say(agent_events.TextDelta(f"thought {number}", payload, "thinking"))
     puppet.say(DONE)
     await wait_for_answers(page)
     await expect(page.locator(".prose")).to_have_count(len(ALL))
@@ -163,17 +163,20 @@ async def test_tool_input_and_output_are_inert(
     for number, payload in enumerate(ALL):
         tool, below = f"tool {number}", f"below {number}"
         arguments = {"file_path": payload, payload: payload}
-        puppet.say(base.ToolUse(tool, payload, arguments))
-        puppet.say(base.ToolUse(below, payload, {"command": payload}, tool))
-        puppet.say(base.ToolResult(below, payload), base.ToolResult(tool, payload, number % 2 == 0))
+        puppet.say(agent_events.ToolUse(tool, payload, arguments))
+        puppet.say(agent_events.ToolUse(below, payload, {"command": payload}, tool))
+        puppet.say(
+            agent_events.ToolResult(below, payload),
+            agent_events.ToolResult(tool, payload, number % 2 == 0),
+        )
         edit = {
             "file_path": payload,
             "old_content": payload,
             "new_content": f"{payload}\n{payload}",
         }
-        puppet.say(base.ToolUse(f"edit {number}", "edit", edit))
-    puppet.say(*(base.Notice(payload) for payload in ALL))
-    puppet.say(base.TurnFailed("\n".join(ALL), "backend_error"))
+        puppet.say(agent_events.ToolUse(f"edit {number}", "edit", edit))
+    puppet.say(*(agent_events.Notice(payload) for payload in ALL))
+    puppet.say(agent_events.TurnFailed("\n".join(ALL), "backend_error"))
     await wait_for_answers(page)
     await page.evaluate(OPEN_TOOLS)
     await expect(page.locator(".edit-diff .diff-rows")).to_have_count(len(ALL))
@@ -192,7 +195,7 @@ async def test_requests_are_inert(
     puppet = await begin_turn(in_process_server, client, session)
     options = [QuestionOption(label=payload, description=payload) for payload in ALL]
     questions = (Question(question=ALL[0], header=ALL[1], options=options),)
-    puppet.say(base.QuestionAsked("asked", questions))
+    puppet.say(agent_events.QuestionAsked("asked", questions))
     for each in (page, needs):
         await expect(each.locator(".request .options button")).to_have_count(len(ALL))
         await assert_inert(each)
@@ -201,7 +204,9 @@ async def test_requests_are_inert(
     answer = {"sessionId": session["id"], "answer": {ALL[0]: ALL[2]}}
     await client.call("answer_question", **answer)
     await puppet.wait_for_call("answer")
-    puppet.say(base.PermissionRequested("may", ALL[3], {"command": "\n".join(ALL)}, "\n".join(ALL)))
+    puppet.say(
+        agent_events.PermissionRequested("may", ALL[3], {"command": "\n".join(ALL)}, "\n".join(ALL))
+    )
     for each in (page, needs):
         await expect(each.locator(".request h3")).to_have_text("Run this command?")
         assert await each.locator(".request pre").text_content() == "\n".join(ALL)
@@ -212,7 +217,7 @@ async def test_requests_are_inert(
     denied = {"requestId": asking["id"], "decision": "deny", "reason": ALL[4]}
     await client.call("answer_permission", sessionId=session["id"], **denied)
     await puppet.wait_for_call("permit")
-    puppet.say(base.PermissionRequested("also", ALL[3], {"text": ALL[5]}, ALL[6]))
+    puppet.say(agent_events.PermissionRequested("also", ALL[3], {"text": ALL[5]}, ALL[6]))
     for each in (page, needs):
         await expect(each.locator(".request h3")).to_have_text(f"Allow {ALL[3]}?")
         await assert_inert(each)
@@ -220,7 +225,7 @@ async def test_requests_are_inert(
     denied = {"requestId": asking["id"], "decision": "deny"}
     await client.call("answer_permission", sessionId=session["id"], **denied)
     await puppet.wait_for_call("permit")
-    puppet.say(base.PlanProposed("plan", "\n\n".join(ALL)))
+    puppet.say(agent_events.PlanProposed("plan", "\n\n".join(ALL)))
     for each in (page, needs):
         await expect(each.get_by_role("heading", name="Approve this plan?")).to_be_visible()
         await assert_inert(each)
@@ -233,10 +238,15 @@ async def test_hidden_characters_are_made_visible_everywhere(
     puppet = await begin_turn(in_process_server, client, session, "\n".join(HIDING))
     for number, hiding in enumerate(HIDING):
         tool = f"tool {number}"
-        puppet.say(base.TextDelta(f"said {number}", hiding))
-        puppet.say(base.TextDelta(f"thought {number}", hiding, "thinking"))
-        puppet.say(base.ToolUse(tool, hiding, {"command": hiding}), base.ToolResult(tool, hiding))
-    asked = base.PermissionRequested("may", HIDING[1], {"command": "\n".join(HIDING)}, HIDING[2])
+        puppet.say(agent_events.TextDelta(f"said {number}", hiding))
+        puppet.say(agent_events.TextDelta(f"thought {number}", hiding, "thinking"))
+        puppet.say(
+            agent_events.ToolUse(tool, hiding, {"command": hiding}),
+            agent_events.ToolResult(tool, hiding),
+        )
+    asked = agent_events.PermissionRequested(
+        "may", HIDING[1], {"command": "\n".join(HIDING)}, HIDING[2]
+    )
     puppet.say(asked)
     shown = page.locator(".request pre")
     await expect(shown).to_contain_text("ls ␛]0;")
@@ -248,7 +258,7 @@ async def test_hidden_characters_are_made_visible_everywhere(
     await client.call(
         "answer_permission", sessionId=session["id"], requestId="may", decision="deny"
     )
-    puppet.say(base.PlanProposed("plan", "\n\n".join(HIDING)))
+    puppet.say(agent_events.PlanProposed("plan", "\n\n".join(HIDING)))
     await expect(page.get_by_role("heading", name="Approve this plan?")).to_be_visible()
     text = await page.locator("body").evaluate("(body) => body.textContent")
     assert make_visible(text) == text

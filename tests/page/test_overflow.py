@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from model.backends import base
+from model.backends import agent_events
 from model.domain.usage import Usage
 from tests.page.browser import VIEWS, Screen
 from tests.page.conftest import OpenPage
@@ -88,15 +88,23 @@ async def test_no_view_scrolls_sideways(
 ) -> None:
     await client.call("update_session", sessionId=session["id"], name=WORD[:90])
     puppet = await begin_turn(in_process_server, client, session, WORD)
-    puppet.say(base.TextDelta("said", PROSE), base.ToolUse("tool", "bash", {"command": WORD}))
-    puppet.say(base.ToolResult("tool", WORD), base.TurnFinished("end_turn", Usage()))
+    puppet.say(
+        agent_events.TextDelta("said", PROSE),
+        agent_events.ToolUse("tool", "bash", {"command": WORD}),
+    )
+    puppet.say(
+        agent_events.ToolResult("tool", WORD), agent_events.TurnFinished("end_turn", Usage())
+    )
     page = await open_page(
         f"/session/{session['id']}", screen=Screen(width, 800, touch=width < 800)
     )
     await expect(page.locator(".message")).to_have_count(2)
     await SessionPage(Pointer(page)).wait_until_idle()
     await page.locator("details.tool").evaluate("(fold) => { fold.open = true; }")
-    puppet.say(base.TurnStarted(), base.PermissionRequested("may", "bash", {"command": WORD}, WORD))
+    puppet.say(
+        agent_events.TurnStarted(),
+        agent_events.PermissionRequested("may", "bash", {"command": WORD}, WORD),
+    )
     await expect(page.locator(".request")).to_be_visible()
     assert await page.locator(".request").evaluate(OVERFLOWING_PARTS) == []
     ids = {
@@ -122,7 +130,7 @@ async def test_words_on_buttons_are_not_broken(
     in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:
     puppet = await begin_turn(in_process_server, client, session, "a plan, please")
-    puppet.say(base.PlanProposed("plan", "1. Look around"))
+    puppet.say(agent_events.PlanProposed("plan", "1. Look around"))
     page = await open_page("/needs", screen=Screen(390, 844, touch=True))
     await expect(page.get_by_role("button", name="Discuss")).to_be_visible()
     assert await page.evaluate(BROKEN_WORDS) == []

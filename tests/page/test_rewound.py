@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from model.backends import base
+from model.backends import agent_events
 from model.chat.rewinding import ConversationPoint
 from model.domain.usage import Usage
 from tests.page.conftest import OpenPage
 from tests.page.in_process import InProcessServer, begin_turn
 from tests.server.conftest import Socket
 
-DONE = base.TurnFinished("end_turn", Usage())
+DONE = agent_events.TurnFinished("end_turn", Usage())
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def server(in_process_server: InProcessServer) -> InProcessServer:
 
 async def run_turn(server: InProcessServer, client: Socket, session: Any, text: str) -> None:
     puppet = await begin_turn(server, client, session, text)
-    puppet.say(base.TextFinal(text, f"Done: {text}."), DONE)
+    puppet.say(agent_events.TextFinal(text, f"Done: {text}."), DONE)
     await client.until(
         lambda shown: shown["status"] == "idle", "get_session", sessionId=session["id"]
     )

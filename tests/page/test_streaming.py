@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from model.backends import base
+from model.backends import agent_events
 from model.domain.usage import Usage
 from tests.page.conftest import OpenPage
 from tests.page.hostile import MARKDOWN
@@ -123,19 +123,19 @@ async def test_pages_opened_before_during_and_after_a_turn_show_the_same(
     for number, text in enumerate(texts):
         kind = "thinking" if number % 9 == 4 else "text"
         for piece in split_randomly(text, chance):
-            puppet.say(base.TextDelta(f"block {number}", piece, kind))
+            puppet.say(agent_events.TextDelta(f"block {number}", piece, kind))
         if number % 5 == 2:
             tool = f"tool {number}"
-            puppet.say(base.ToolUse(tool, "bash", {"command": "true"}))
-            puppet.say(base.ToolUse(f"{tool} below", "read", {"file_path": "a"}, tool))
-            puppet.say(base.ToolResult(tool, "done", number % 2 == 0))
+            puppet.say(agent_events.ToolUse(tool, "bash", {"command": "true"}))
+            puppet.say(agent_events.ToolUse(f"{tool} below", "read", {"file_path": "a"}, tool))
+            puppet.say(agent_events.ToolResult(tool, "done", number % 2 == 0))
         if number == len(texts) // 2:
-            puppet.say(base.TextDelta("half-way", "half-way"))
+            puppet.say(agent_events.TextDelta("half-way", "half-way"))
             await expect(watched.locator(".message").last).to_contain_text("half-way")
             later = await open_page(place)
             await expect(later.locator(".pulse")).to_be_visible()
-    puppet.say(base.TextFinal("block 0", texts[0] + "\n\nreplaced in the end"))
-    puppet.say(base.TurnFinished("end_turn", Usage()))
+    puppet.say(agent_events.TextFinal("block 0", texts[0] + "\n\nreplaced in the end"))
+    puppet.say(agent_events.TurnFinished("end_turn", Usage()))
     await expect(watched.locator(".message").last).to_contain_text("replaced in the end")
     read = await open_page(place)
     await expect(read.locator(".message")).to_have_count(2)
@@ -152,13 +152,13 @@ async def test_a_page_opened_during_a_turn_shows_the_text_so_far(
     for number, piece in enumerate(PROSE.split("\n\n")):
         if number % 3 == 0:
             pages.append(await open_page(place))
-        puppet.say(base.TextDelta("block", f"{piece}\n\nmark {number}\n\n"))
+        puppet.say(agent_events.TextDelta("block", f"{piece}\n\nmark {number}\n\n"))
         shown = []
         for page in pages:
             await expect(page.locator(".prose")).to_contain_text(f"mark {number}")
             shown.append(await page.locator(".prose").evaluate("(element) => element.innerHTML"))
         assert len(set(shown)) == 1
-    puppet.say(base.TurnFinished("end_turn", Usage()))
+    puppet.say(agent_events.TurnFinished("end_turn", Usage()))
 
 
 async def test_the_scroll_position_stays_while_an_answer_grows(
@@ -166,7 +166,7 @@ async def test_the_scroll_position_stays_while_an_answer_grows(
 ) -> None:
     page = await open_page(f"/session/{session['id']}")
     puppet = await begin_turn(in_process_server, client, session)
-    puppet.say(*(base.TextDelta("first", f"line {number}\n\n") for number in range(200)))
+    puppet.say(*(agent_events.TextDelta("first", f"line {number}\n\n") for number in range(200)))
     transcript = page.get_by_role("log", name="Conversation")
     top = "(element) => element.scrollTop"
     end = "(element) => element.scrollHeight - element.scrollTop - element.clientHeight"
@@ -175,13 +175,16 @@ async def test_the_scroll_position_stays_while_an_answer_grows(
     assert await transcript.evaluate(end) < 2
     await Pointer(page).scroll(transcript, -10_000)
     await expect(page.get_by_role("button", name="Go to the end")).to_be_visible()
-    puppet.say(base.ToolUse("tool", "bash", {"command": "true"}))
-    puppet.say(*(base.TextDelta("second", f"row {number}\n\n") for number in range(200)))
+    puppet.say(agent_events.ToolUse("tool", "bash", {"command": "true"}))
+    puppet.say(*(agent_events.TextDelta("second", f"row {number}\n\n") for number in range(200)))
     await expect(page.locator(".prose").last).to_contain_text("row 199")
     assert await transcript.evaluate(top) == 0
     await page.get_by_role("button", name="New messages").click()
     assert await transcript.evaluate(end) < 2
-    puppet.say(base.TextDelta("second", "the last\n\n"), base.TurnFinished("end_turn", Usage()))
+    puppet.say(
+        agent_events.TextDelta("second", "the last\n\n"),
+        agent_events.TurnFinished("end_turn", Usage()),
+    )
     await expect(page.locator(".prose").last).to_contain_text("the last")
     await expect(page.locator(".pulse")).to_have_count(0)
     await page.evaluate("() => new Promise(requestAnimationFrame)")
@@ -205,8 +208,8 @@ async def test_a_page_scrolled_to_the_end_stays_there_when_the_content_grows(
 ) -> None:
     page = await open_page(f"/session/{session['id']}")
     puppet = await begin_turn(in_process_server, client, session)
-    puppet.say(*(base.TextDelta("first", f"line {number}\n\n") for number in range(200)))
-    puppet.say(base.TurnFinished("end_turn", Usage()))
+    puppet.say(*(agent_events.TextDelta("first", f"line {number}\n\n") for number in range(200)))
+    puppet.say(agent_events.TurnFinished("end_turn", Usage()))
     await expect(page.locator(".prose")).to_contain_text("line 199")
     await expect(page.locator(".pulse")).to_have_count(0)
     transcript = page.get_by_role("log", name="Conversation")
@@ -223,13 +226,15 @@ async def test_an_open_fold_stays_open_while_an_answer_grows(
 ) -> None:
     page = await open_page(f"/session/{session['id']}")
     puppet = await begin_turn(in_process_server, client, session)
-    puppet.say(base.ToolUse("one", "bash", {"command": "seq 3"}))
+    puppet.say(agent_events.ToolUse("one", "bash", {"command": "seq 3"}))
     fold = page.locator("details.tool")
     await fold.locator("summary").click()
     await expect(fold.locator("pre").first).to_have_text("seq 3")
-    puppet.say(base.ToolUse("below", "read", {"file_path": "a"}, "one"))
-    puppet.say(base.ToolResult("one", "1\n2\n3"), base.TextDelta("said", "There you are."))
+    puppet.say(agent_events.ToolUse("below", "read", {"file_path": "a"}, "one"))
+    puppet.say(
+        agent_events.ToolResult("one", "1\n2\n3"), agent_events.TextDelta("said", "There you are.")
+    )
     await expect(fold.locator(".output").first).to_contain_text("3")
-    puppet.say(base.TurnFinished("end_turn", Usage()))
+    puppet.say(agent_events.TurnFinished("end_turn", Usage()))
     await expect(page.locator(".pulse")).to_have_count(0)
     await expect(fold.locator(".output").first).to_be_visible()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from model.backends import base
+from model.backends import agent_events
 from model.domain.events.messages import MessageQueued
 from model.domain.events.sessions import SessionUpdated
 from model.domain.messages import Message, TextBlock
@@ -40,14 +40,14 @@ async def test_a_to_do_list_is_shown_as_a_list(
         {"content": "mend it", "status": "in_progress"},
         {"content": "test it", "status": "pending"},
     ]
-    puppet.say(base.ToolUse("t", "todowrite", {"todos": todos}))
+    puppet.say(agent_events.ToolUse("t", "todowrite", {"todos": todos}))
     tool = page.locator("details.tool")
     await expect(tool).to_contain_text("1 of 3 done")
     await tool.locator("summary").click()
     items = tool.locator(".todos li")
     await expect(items).to_have_text(["☑ read it", "◐ mend it", "☐ test it"])
     await expect(items.nth(1).get_by_role("img", name="in progress")).to_be_visible()
-    puppet.say(base.TurnFinished("end_turn", Usage()))
+    puppet.say(agent_events.TurnFinished("end_turn", Usage()))
 
 
 async def test_tools_of_a_sub_agent_are_in_its_fold_which_keeps_the_focus(
@@ -55,24 +55,24 @@ async def test_tools_of_a_sub_agent_are_in_its_fold_which_keeps_the_focus(
 ) -> None:
     page = await open_session(open_page, session)
     puppet = await begin_turn(in_process_server, client, session)
-    puppet.say(base.ToolUse("task", "task", {"description": "look around"}))
+    puppet.say(agent_events.ToolUse("task", "task", {"description": "look around"}))
     task = page.locator(".message > [data-tool] > details.tool")
     await task.locator("summary").focus()
     await page.keyboard.press("Enter")
     for number in range(3):
         key = f"read {number}"
-        puppet.say(base.ToolUse(key, "read", {"file_path": f"file{number}.py"}, "task"))
-        puppet.say(base.ToolResult(key, "seen"))
+        puppet.say(agent_events.ToolUse(key, "read", {"file_path": f"file{number}.py"}, "task"))
+        puppet.say(agent_events.ToolResult(key, "seen"))
         below = task.locator("details.tool").nth(number)
         await expect(below).to_contain_text(f"file{number}.py")
         await expect(below.get_by_role("img", name="done")).to_be_visible()
         await expect(task.locator("summary").first).to_be_focused()
     await expect(task).to_have_count(1)
-    puppet.say(base.ToolResult("task", "looked around"))
+    puppet.say(agent_events.ToolResult("task", "looked around"))
     finished = page.locator(".message > details.tool")
     await expect(finished.get_by_role("img", name="done").first).to_be_visible()
     await expect(finished.locator("summary").first).to_be_focused()
-    puppet.say(base.TurnFinished("end_turn", Usage()))
+    puppet.say(agent_events.TurnFinished("end_turn", Usage()))
 
 
 async def test_a_recap_and_the_mode_of_the_turn_are_shown_while_they_apply(
@@ -94,7 +94,7 @@ async def test_a_recap_and_the_mode_of_the_turn_are_shown_while_they_apply(
     session_page = SessionPage(Pointer(page, touch=screen.touch))
     await session_page.choose_mode("build")
     await puppet.wait_for_call("configure")
-    puppet.say(base.TurnModeReported("plan"))
+    puppet.say(agent_events.TurnModeReported("plan"))
     if screen.touch:
         pending = session_page.mode.filter(has_text="now plan")
         await expect(pending).to_have_accessible_name(re.compile("build, from the next turn, now"))
@@ -102,7 +102,7 @@ async def test_a_recap_and_the_mode_of_the_turn_are_shown_while_they_apply(
         pending = page.get_by_role("group", name="Session settings").get_by_role("status")
         await expect(pending).to_have_text("from the next turn, now plan")
     await expect(pending).to_be_in_viewport(ratio=1)
-    puppet.say(base.TurnFinished("end_turn", Usage()))
+    puppet.say(agent_events.TurnFinished("end_turn", Usage()))
     await expect(pending).to_be_hidden()
 
 
@@ -113,7 +113,7 @@ async def test_text_can_be_added_to_several_choices(
     puppet = await begin_turn(in_process_server, client, session)
     sweets = [QuestionOption(label="Milk"), QuestionOption(label="Sugar")]
     asked = Question(question="What with it?", options=sweets, multi_select=True)
-    puppet.say(base.QuestionAsked("q", (asked,)))
+    puppet.say(agent_events.QuestionAsked("q", (asked,)))
     card = page.locator(".request")
     for label in ("Milk", "Sugar"):
         await card.get_by_role("button", name=label).click()
@@ -148,8 +148,12 @@ async def test_diffs_task_lists_and_dates_are_rendered(
     )
     page = await open_session(open_page, session)
     puppet = await begin_turn(in_process_server, client, session, REVIEW)
-    puppet.say(base.TextDelta("a", "- [x] read it\n- [ ] mend `it`\n- [link](https://a.example)\n"))
-    puppet.say(base.PermissionRequested("p", "bash", {"command": "rm x"}, "Run `rm x` in `tmp`?"))
+    puppet.say(
+        agent_events.TextDelta("a", "- [x] read it\n- [ ] mend `it`\n- [link](https://a.example)\n")
+    )
+    puppet.say(
+        agent_events.PermissionRequested("p", "bash", {"command": "rm x"}, "Run `rm x` in `tmp`?")
+    )
     card = page.locator("section.request")
     await expect(card.locator("p code")).to_have_text(["rm x", "tmp"])
     review = page.locator('.message[data-role="user"]').last.locator(".verbatim")
@@ -178,11 +182,11 @@ async def test_an_answer_that_edited_files_ends_in_a_card_with_what_to_do_next(
     puppet = await begin_turn(in_process_server, client, session)
     for key, path, old, new in (("1", "a.py", "one\n", "1\n2\n"), ("2", "b.py", "", "new\n")):
         given = {"file_path": path, "old_content": old, "new_content": new}
-        puppet.say(base.ToolUse(key, "edit", given))
-        puppet.say(base.ToolResult(key, "done"))
+        puppet.say(agent_events.ToolUse(key, "edit", given))
+        puppet.say(agent_events.ToolResult(key, "done"))
     card = page.locator(".change-card")
     await expect(card).to_have_count(0)
-    puppet.say(base.TurnFinished("end_turn", Usage()))
+    puppet.say(agent_events.TurnFinished("end_turn", Usage()))
     await expect(card.get_by_role("heading")).to_have_text("2 files changed +3 −1")
     await expect(card.get_by_role("listitem")).to_have_text(["a.py+2 −1", "b.py+1 −0"])
     await page.reload()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from model.backends import base
+from model.backends import agent_events
 from model.domain.usage import Usage
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
@@ -33,14 +33,17 @@ async def play_turn(
     """A turn whose shell command writes files, as `name=content`."""
     puppet = await begin_turn(server, client, session, text)
     root = find_root(server, session)
-    puppet.say(base.ToolUse(text, "bash", {"command": "make"}), base.ToolResult(text, "made"))
+    puppet.say(
+        agent_events.ToolUse(text, "bash", {"command": "make"}),
+        agent_events.ToolResult(text, "made"),
+    )
     for name, content in files.items():
         (root / name).write_text(content)
     puppet.say(
-        base.ConversationIdentified("talk"),
-        base.TurnMarked(text),
-        base.TextFinal(text, f"Done: {text}."),
-        base.TurnFinished("end_turn", Usage()),
+        agent_events.ConversationIdentified("talk"),
+        agent_events.TurnMarked(text),
+        agent_events.TextFinal(text, f"Done: {text}."),
+        agent_events.TurnFinished("end_turn", Usage()),
     )
     async with asyncio.timeout(2 * PATIENCE):
         await client.until(

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.commands.guests import create_guest_link, list_guest_links, revoke_guest_link
@@ -388,7 +388,7 @@ async def test_an_approver_decides_and_the_owner_sees_it(
 ) -> None:  # fmt: skip
     guest = await invite(workspace, server, http, session_id=session.id, role="approver", name="Bo")
     owner, socket = await connect(server, http), await guest.connect()
-    backend.script = lambda _: [base.PlanProposed("plan", f"1. Use {KEY}")]
+    backend.script = lambda _: [agent_events.PlanProposed("plan", f"1. Use {KEY}")]
     await owner.call("send_chat_message", sessionId=session.id, message="go")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "waiting")
     shown = (await call(socket, "get_session", sessionId=session.id))["data"]

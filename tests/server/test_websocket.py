@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from model.api.command import COMMANDS
-from model.backends import base
+from model.backends import agent_events
 from model.domain.requests import Question
 from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
@@ -190,7 +190,9 @@ async def test_a_question_stays_pending_when_its_client_leaves(
     session: Session,
     backend: FakeBackend,
 ) -> None:
-    backend.script = lambda _: [base.QuestionAsked("q", (Question(question="Which colour?"),))]
+    backend.script = lambda _: [
+        agent_events.QuestionAsked("q", (Question(question="Which colour?"),))
+    ]
     await socket.call("send_chat_message", sessionId=session.id, message="x")
     await socket.event("session-waiting")
     await socket.socket.close()

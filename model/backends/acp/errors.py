@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from model.backends.base import Limit
+from model.backends.agent_events import Limit
 from model.backends.json_values import Json, as_object, as_text
 from model.base.errors import ErrorType
 from model.base.text import clean_line

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.acp.policy import Option, find_option
 from model.backends.json_rpc import JsonRpc
 from model.backends.pending import PendingRequests
@@ -29,7 +29,7 @@ class PermissionRequests(PendingRequests[PermissionRequest]):
     """The requests that await the user's answer, by the id under which the engine answers them."""
 
     def __init__(
-        self, name: str, rpc: JsonRpc, emit: Callable[[base.AgentEvent], Awaitable[None]]
+        self, name: str, rpc: JsonRpc, emit: Callable[[agent_events.AgentEvent], Awaitable[None]]
     ) -> None:
         super().__init__(name, emit)
         self._rpc = rpc

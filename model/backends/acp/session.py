@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Final
 
 from model.agents.agents_file import AgentRow
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.acp import errors, program
 from model.backends.acp import prompt as acp_prompt
 from model.backends.acp.policy import (
@@ -91,10 +91,10 @@ class AcpSession:
         if not self._id:
             text = f"{self._row.label} did not start a conversation. Try again."
             raise SpinneyError(text, "backend_error")
-        await self._link.emit(base.ConversationIdentified(self._id))
+        await self._link.emit(agent_events.ConversationIdentified(self._id))
         if self._row.mcp_servers:
             names = tuple(server.name for server in self._row.mcp_servers)
-            await self._link.emit(base.McpServersListed(names))
+            await self._link.emit(agent_events.McpServersListed(names))
         if launch.resume_token and self._id != launch.resume_token:
             await self._notice(f"{self._row.label} no longer knows the conversation so far.")
 
@@ -119,7 +119,7 @@ class AcpSession:
 
     # Calls of the engine -----------------------------------------------------------------------
 
-    def events(self) -> AsyncIterator[base.AgentEvent]:
+    def events(self) -> AsyncIterator[agent_events.AgentEvent]:
         """The agent's events, until its program has exited."""
         return self._link.events()
 
@@ -161,7 +161,7 @@ class AcpSession:
         """Execute the plan with these settings; an edited plan is sent as a message."""
         request = self._requests.take(request_id)
         self._settings, self._mode = settings, settings.mode
-        await self._link.emit(base.TurnModeReported(self._mode))
+        await self._link.emit(agent_events.TurnModeReported(self._mode))
         is_edited = bool(plan and plan.strip() != request.plan.strip())
         if is_edited or find_option("allow", request.options) is None:
             text = f"Leave plan mode and carry out this plan:\n\n{plan or request.plan}"
@@ -191,7 +191,7 @@ class AcpSession:
         """Apply these settings from the next turn on."""
         self._settings = settings
         if self._link.is_turn_open:
-            await self._link.emit(base.TurnModeReported(self._mode))
+            await self._link.emit(agent_events.TurnModeReported(self._mode))
 
     async def close(self) -> None:
         """End the program and all processes that it started."""
@@ -235,7 +235,7 @@ class AcpSession:
             case "available_commands_update":
                 # Some agents send them before the id of our conversation is known.
                 self._commands = acp_prompt.parse_commands(update)
-                await self._link.emit(base.CommandsListed(self._commands))
+                await self._link.emit(agent_events.CommandsListed(self._commands))
             case _ if not self._id:
                 pass  # the replay of a history
             case "current_mode_update":
@@ -250,13 +250,13 @@ class AcpSession:
                     await self._emit_all(self._stream.events(update))
                 if update.get("sessionUpdate") == "usage_update":
                     cost = self._stream.turn_cost
-                    await self._link.emit(base.UsageReported(self._usage, cost))
+                    await self._link.emit(agent_events.UsageReported(self._usage, cost))
 
     async def _check_plan_mode(self) -> None:
         """Follow an agent that enters plan mode by itself; only the user can leave plan mode."""
         if self._link.is_turn_open and self._choices.is_planning and self._mode != "plan":
             self._mode = "plan"
-            await self._link.emit(base.ModeChanged("plan"))
+            await self._link.emit(agent_events.ModeChanged("plan"))
 
     async def _on_turn_end(self, response: Json) -> None:
         await self._requests.withdraw(*self._requests)
@@ -302,17 +302,17 @@ class AcpSession:
     async def _finish(self, reason: str) -> None:
         tokens, window = self._stream.context_tokens, self._stream.context_window
         cost = self._stream.turn_cost
-        await self._link.emit(base.TurnFinished(reason, self._usage, tokens, window, cost))
+        await self._link.emit(agent_events.TurnFinished(reason, self._usage, tokens, window, cost))
 
     async def _fail(
         self,
         error: str,
         error_type: ErrorType,
-        limit: base.Limit | None = None,
+        limit: agent_events.Limit | None = None,
         *,
         has_message: bool = True,
     ) -> None:
-        failed = base.TurnFailed(
+        failed = agent_events.TurnFailed(
             error,
             error_type,
             self._usage,
@@ -338,7 +338,7 @@ class AcpSession:
         if call.kind == SWITCH_MODE and self._mode == "plan" and not self._text_only:
             plan = call.text or as_text(call.input.get("plan"))
             request_id = self._requests.add(PermissionRequest(rpc_id, options, use.name, plan))
-            await self._link.emit(base.PlanProposed(request_id, plan))
+            await self._link.emit(agent_events.PlanProposed(request_id, plan))
             return
         await self._emit_all(self._stream.call_events(call))
         verdict = await self._judge(call)
@@ -348,7 +348,9 @@ class AcpSession:
         request_id = self._requests.add(PermissionRequest(rpc_id, options, call.title or use.name))
         title = call.title if call.title != use.name else ""
         await self._link.emit(
-            base.PermissionRequested(request_id, use.name, use.input, title, call.id or None)
+            agent_events.PermissionRequested(
+                request_id, use.name, use.input, title, call.id or None
+            )
         )
 
     async def _judge(self, call: ToolCall) -> Verdict:
@@ -393,9 +395,9 @@ class AcpSession:
                 self._choices.set_current(category, value)
                 self._choices.update(response)
 
-    async def _emit_all(self, events: Iterable[base.AgentEvent]) -> None:
+    async def _emit_all(self, events: Iterable[agent_events.AgentEvent]) -> None:
         for event in events:
             await self._link.emit(event)
 
     async def _notice(self, text: str) -> None:
-        await self._link.emit(base.Notice(text))
+        await self._link.emit(agent_events.Notice(text))

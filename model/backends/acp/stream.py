@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.acp.tools import ToolCall, ToolCalls, content_text
 from model.backends.json_values import Json, as_number, as_object, as_objects, as_text
 from model.domain.usage import Usage
@@ -43,7 +43,7 @@ class AcpStream:
         self._plan = f"plan {next(self._numbers)}"
         self._cost_before = self._total_cost
 
-    def events(self, update: Json) -> Iterator[base.AgentEvent]:
+    def events(self, update: Json) -> Iterator[agent_events.AgentEvent]:
         """Convert an update to events."""
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
@@ -55,8 +55,8 @@ class AcpStream:
             case "plan":
                 self._open = None
                 todos = [_todo(entry) for entry in as_objects(update.get("entries"))]
-                yield base.ToolUse(self._plan, "TodoWrite", {"todos": todos})
-                yield base.ToolResult(self._plan, "")
+                yield agent_events.ToolUse(self._plan, "TodoWrite", {"todos": todos})
+                yield agent_events.ToolResult(self._plan, "")
             case "usage_update":
                 self.context_tokens = _as_count(update.get("used"))
                 self.context_window = _as_count(update.get("size"))
@@ -69,15 +69,17 @@ class AcpStream:
         self._open = None
         return self._tools.update(update)
 
-    def call_events(self, call: ToolCall) -> Iterator[base.AgentEvent]:
+    def call_events(self, call: ToolCall) -> Iterator[agent_events.AgentEvent]:
         """The new events of a call after a permission request with more details."""
         return iter(self._tools.events(call))
 
-    def first_use(self, call: ToolCall) -> base.ToolUse:
+    def first_use(self, call: ToolCall) -> agent_events.ToolUse:
         """The call as it is shown; the first one if it is several edits."""
         return self._tools.uses(call)[0]
 
-    def _text(self, kind: Literal["text", "thinking"], update: Json) -> Iterator[base.AgentEvent]:
+    def _text(
+        self, kind: Literal["text", "thinking"], update: Json
+    ) -> Iterator[agent_events.AgentEvent]:
         text = content_text(as_object(update.get("content")))
         if not text:
             return
@@ -85,7 +87,7 @@ class AcpStream:
         if message != self._open:
             self._open = message
             self._block = f"text {next(self._numbers)}"
-        yield base.TextDelta(self._block, text, kind)
+        yield agent_events.TextDelta(self._block, text, kind)
 
 
 def parse_usage(result: Json) -> Usage:

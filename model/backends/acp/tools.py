@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.base import ToolOutput, ToolResult, ToolUse
+from model.backends.agent_events import ToolOutput, ToolResult, ToolUse
 from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.backends.worktree_paths import display_path
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from model.backends.base import ToolUse
+from model.backends.agent_events import ToolUse
 from model.backends.edit_text import SIZE_LIMIT, join_pieces, read_old_content
 from model.backends.json_values import as_objects, as_text
 from model.backends.worktree_paths import display_path

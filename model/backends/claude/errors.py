@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from model.backends.base import Limit, TurnFailed
+from model.backends.agent_events import Limit, TurnFailed
 from model.base.errors import ErrorType
 from model.base.text import clean_line
 

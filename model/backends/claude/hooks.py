@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Final
 
-from model.backends.base import ConversationNote
+from model.backends.agent_events import ConversationNote
 from model.backends.json_values import Json, as_object
 
 _MAX_LENGTH: Final = 300

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.claude import commands as claude_commands
 from model.backends.claude import errors as claude_errors
 from model.backends.claude import hooks, limits, policy
@@ -80,11 +80,11 @@ class ClaudeStream:
         self._retry_delay = None
         self._usage.begin_turn()
 
-    def handle_initialize(self, response: Json) -> Iterator[base.AgentEvent]:
+    def handle_initialize(self, response: Json) -> Iterator[agent_events.AgentEvent]:
         """Events from the response to `initialize`, before the first turn."""
         yield from self._report_commands(claude_commands.parse_commands(response))
 
-    def events(self, line: Json) -> Iterator[base.AgentEvent]:
+    def events(self, line: Json) -> Iterator[agent_events.AgentEvent]:
         """The events for a line; none for unknown kinds of lines."""
         match line.get("type"):
             case "system":
@@ -104,7 +104,7 @@ class ClaudeStream:
                 yield from self._cut_off_tools()
                 self._message = None
                 if self._mark:
-                    yield base.TurnMarked(self._mark)
+                    yield agent_events.TurnMarked(self._mark)
                 yield self._end_turn(line)
 
     @property
@@ -141,7 +141,7 @@ class ClaudeStream:
 
     # System lines --------------------------------------------------------------------------------
 
-    def _system_event(self, line: Json) -> Iterator[base.AgentEvent]:
+    def _system_event(self, line: Json) -> Iterator[agent_events.AgentEvent]:
         match line.get("subtype"):
             case "init":
                 yield from self._report_conversation(line)
@@ -155,67 +155,69 @@ class ClaudeStream:
             case "status":
                 yield from self._report_mode(line)
                 if line.get("status") == "compacting":
-                    yield base.Notice("Shortening the conversation…")
+                    yield agent_events.Notice("Shortening the conversation…")
             case "api_retry":
                 self._retry_delay = claude_errors.get_retry_delay(line)
                 if claude_errors.check_retry(line) is None:
-                    yield base.Notice(claude_errors.format_retry_notice(line))
+                    yield agent_events.Notice(claude_errors.format_retry_notice(line))
             case "compact_boundary":
-                yield base.COMPACTION_NOTE
+                yield agent_events.COMPACTION_NOTE
             case "hook_response" if (note := self._hooks.describe_result(line)) is not None:
                 yield note
             case "informational" if (note := hooks.describe_blocked_message(line)) is not None:
                 yield note
             case "model_fallback" | "model_refusal_no_fallback" | "informational":
                 if isinstance(line.get("content"), str):
-                    yield base.Notice(line["content"])
+                    yield agent_events.Notice(line["content"])
 
-    def _report_conversation(self, line: Json) -> Iterator[base.AgentEvent]:
+    def _report_conversation(self, line: Json) -> Iterator[agent_events.AgentEvent]:
         session_id = line.get("session_id")
         if isinstance(session_id, str) and session_id and session_id != self.session_id:
             self.session_id = session_id
             self._context = Usage()
-            yield base.ConversationIdentified(session_id)
+            yield agent_events.ConversationIdentified(session_id)
 
-    def _report_mode(self, line: Json) -> Iterator[base.AgentEvent]:
+    def _report_mode(self, line: Json) -> Iterator[agent_events.AgentEvent]:
         reported = line.get("permissionMode")
         if isinstance(reported, str):
             mode = policy.resolve_mode(reported, self.mode)
             if mode != self.mode:
                 self.mode = mode
-                yield base.ModeChanged(mode)
+                yield agent_events.ModeChanged(mode)
 
-    def _report_model(self, model: str) -> Iterator[base.AgentEvent]:
+    def _report_model(self, model: str) -> Iterator[agent_events.AgentEvent]:
         if model and model != self._model:
             self._model = model
-            yield base.ModelReported(model)
+            yield agent_events.ModelReported(model)
 
-    def _report_mcp_servers(self, line: Json) -> Iterator[base.AgentEvent]:
+    def _report_mcp_servers(self, line: Json) -> Iterator[agent_events.AgentEvent]:
         listed = as_objects(line.get("mcp_servers"))
         known = {str(each["name"]) for each in listed if "name" in each}
         names = tuple(sorted(known))
         if names and names != self._servers:
             self._servers = names
-            yield base.McpServersListed(names)
+            yield agent_events.McpServersListed(names)
 
-    def _report_commands(self, commands: tuple[AgentCommand, ...]) -> Iterator[base.AgentEvent]:
+    def _report_commands(
+        self, commands: tuple[AgentCommand, ...]
+    ) -> Iterator[agent_events.AgentEvent]:
         if commands != self._commands:
             self._commands = commands
-            yield base.CommandsListed(commands)
+            yield agent_events.CommandsListed(commands)
 
-    def _report_limits(self, limit: Json) -> Iterator[base.AgentEvent]:
+    def _report_limits(self, limit: Json) -> Iterator[agent_events.AgentEvent]:
         """Report the limits of the user's subscription, and remember when a reached one resets."""
         resets_at = as_number(limit.get("resetsAt"))
         if limit.get("status") == "rejected" and resets_at is not None:
             self._retry_delay = max(0.0, resets_at - time.time())
         if windows := limits.parse_windows(limit):
-            yield base.LimitsReported(windows)
+            yield agent_events.LimitsReported(windows)
 
     # Streaming ---------------------------------------------------------------------------------
 
-    def _stream_event(self, event: Json) -> Iterator[base.AgentEvent]:
+    def _stream_event(self, event: Json) -> Iterator[agent_events.AgentEvent]:
         if self._usage.note_answer(event):
-            yield base.UsageReported(self._usage.so_far)
+            yield agent_events.UsageReported(self._usage.so_far)
         match event.get("type"):
             case "message_start":
                 yield from self._drop_message()
@@ -236,12 +238,14 @@ class ClaudeStream:
         """Whether this may edit the plan file in plan mode; only its input can confirm that."""
         return self.mode == "plan" and str(block.get("name")) in policy.EDIT_TOOLS
 
-    def _announce_tool(self, message: _StreamedMessage, block: Json) -> Iterator[base.AgentEvent]:
+    def _announce_tool(
+        self, message: _StreamedMessage, block: Json
+    ) -> Iterator[agent_events.AgentEvent]:
         if isinstance(block.get("id"), str):
             message.open_tools.append(block["id"])
             yield from self._report_tool(block, None)
 
-    def _delta(self, message: _StreamedMessage, event: Json) -> Iterator[base.AgentEvent]:
+    def _delta(self, message: _StreamedMessage, event: Json) -> Iterator[agent_events.AgentEvent]:
         delta = as_object(event.get("delta"))
         kind: Kind
         match delta.get("type"):
@@ -254,24 +258,24 @@ class ClaudeStream:
         if isinstance(text, str) and text:
             block = f"{message.id}:{event.get('index')}"
             message.open_blocks[block] = kind
-            yield base.TextDelta(block, text, kind)
+            yield agent_events.TextDelta(block, text, kind)
 
-    def _drop_message(self) -> Iterator[base.AgentEvent]:
+    def _drop_message(self) -> Iterator[agent_events.AgentEvent]:
         """Drop the streamed part of a message that is replaced by another one."""
         yield from self._cut_off_tools()
         message, self._message = self._message, None
         if message is not None:
-            yield from map(base.BlockDropped, message.open_blocks)
+            yield from map(agent_events.BlockDropped, message.open_blocks)
 
-    def _cut_off_tools(self) -> Iterator[base.AgentEvent]:
+    def _cut_off_tools(self) -> Iterator[agent_events.AgentEvent]:
         announced = self._message.open_tools if self._message is not None else []
         for tool in announced:
             if tool not in self._hidden_tools:
-                yield base.ToolResult(tool, "Cut off before it was called.", is_error=True)
+                yield agent_events.ToolResult(tool, "Cut off before it was called.", is_error=True)
 
     # Finished blocks ---------------------------------------------------------------------------
 
-    def _assistant_message(self, line: Json) -> Iterator[base.AgentEvent]:
+    def _assistant_message(self, line: Json) -> Iterator[agent_events.AgentEvent]:
         message = as_object(line.get("message"))
         parent = line.get("parent_tool_use_id")
         if parent is None and isinstance(line.get("uuid"), str):
@@ -281,7 +285,7 @@ class ClaudeStream:
             self._error_code = line["error"] if parent is None else self._error_code
             return
         if parent is not None and self._usage.note_sub_agent(message):
-            yield base.UsageReported(self._usage.so_far)
+            yield agent_events.UsageReported(self._usage.so_far)
         message_id = str(message.get("id", ""))
         if parent is None and self._message is not None and self._message.id != message_id:
             yield from self._drop_message()
@@ -294,7 +298,9 @@ class ClaudeStream:
                 case "thinking" if parent is None:
                     yield from self._finish_text(message_id, "thinking", block.get("thinking"))
 
-    def _finish_text(self, message_id: str, kind: Kind, text: object) -> Iterator[base.AgentEvent]:
+    def _finish_text(
+        self, message_id: str, kind: Kind, text: object
+    ) -> Iterator[agent_events.AgentEvent]:
         if not isinstance(text, str) or not text or text in _FILLERS:
             return
         if kind == "text":
@@ -305,9 +311,9 @@ class ClaudeStream:
             self._unstreamed += 1
             block = f"{message_id}:whole-{self._unstreamed}"
         streamed.pop(block, None)
-        yield base.TextFinal(block, text, kind)
+        yield agent_events.TextFinal(block, text, kind)
 
-    def _report_tool(self, block: Json, parent: object) -> Iterator[base.AgentEvent]:
+    def _report_tool(self, block: Json, parent: object) -> Iterator[agent_events.AgentEvent]:
         tool, name, tool_input = block.get("id"), block.get("name"), block.get("input")
         if not isinstance(tool, str) or not isinstance(name, str):
             return
@@ -318,9 +324,11 @@ class ClaudeStream:
             return
         if tool_input and self._message is not None and tool in self._message.open_tools:
             self._message.open_tools.remove(tool)
-        yield base.ToolUse(tool, name, tool_input, parent if isinstance(parent, str) else None)
+        yield agent_events.ToolUse(
+            tool, name, tool_input, parent if isinstance(parent, str) else None
+        )
 
-    def _tool_results(self, line: Json) -> Iterator[base.AgentEvent]:
+    def _tool_results(self, line: Json) -> Iterator[agent_events.AgentEvent]:
         for block in _blocks(as_object(line.get("message"))):
             tool = block.get("tool_use_id")
             if block.get("type") == "tool_result" and isinstance(tool, str):
@@ -328,11 +336,11 @@ class ClaudeStream:
                     self._message.open_tools.remove(tool)
                 if tool not in self._hidden_tools:
                     content = _result_text(block.get("content"))
-                    yield base.ToolResult(tool, content, bool(block.get("is_error")))
+                    yield agent_events.ToolResult(tool, content, bool(block.get("is_error")))
 
     # The end of a turn -------------------------------------------------------------------------
 
-    def _end_turn(self, line: Json) -> base.TurnFinished | base.TurnFailed:
+    def _end_turn(self, line: Json) -> agent_events.TurnFinished | agent_events.TurnFailed:
         usage, cost = self._usage.read(line)
         context = self._context
         context_tokens = (
@@ -343,7 +351,7 @@ class ClaudeStream:
         reason = str(line.get("terminal_reason") or "")
         if reason.startswith("aborted"):
             # An interrupted answer reports zero tokens; those read for it are known from its start.
-            return base.TurnFinished(
+            return agent_events.TurnFinished(
                 "stopped",
                 usage if usage != Usage() else self._usage.so_far,
                 context_tokens or None,
@@ -353,11 +361,13 @@ class ClaudeStream:
             return self._build_failure(line, usage, cost)
         stop_reason = "max_turns" if line.get("is_error") else line.get("stop_reason")
         window = self._find_context_window(line.get("modelUsage"))
-        return base.TurnFinished(
+        return agent_events.TurnFinished(
             str(stop_reason or "end_turn"), usage, context_tokens or None, window, cost
         )
 
-    def _build_failure(self, line: Json, usage: Usage, cost: float | None) -> base.TurnFailed:
+    def _build_failure(
+        self, line: Json, usage: Usage, cost: float | None
+    ) -> agent_events.TurnFailed:
         payload = line.get("errors")
         errors = [str(error) for error in payload] if isinstance(payload, list) else []
         messages = [error for error in errors if not error.startswith("[ede_diagnostic]")]
@@ -366,7 +376,7 @@ class ClaudeStream:
         status = status if isinstance(status, int) else None
         error, error_type = claude_errors.describe_error(self._error_code, text, status)
         limited = error_type == "rate_limit_error"
-        return base.TurnFailed(
+        return agent_events.TurnFailed(
             error,
             error_type,
             usage,

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.claude.control import ControlChannel
 from model.backends.claude.edits import Edits
 from model.backends.claude.policy import (
@@ -32,7 +32,7 @@ class ToolRequests(PendingRequests[dict[str, Any]]):
         control: ControlChannel,
         stream: ClaudeStream,
         edits: Edits,
-        emit: Callable[[base.AgentEvent], Awaitable[None]],
+        emit: Callable[[agent_events.AgentEvent], Awaitable[None]],
     ) -> None:
         super().__init__(name, emit)
         self._control = control
@@ -55,9 +55,11 @@ class ToolRequests(PendingRequests[dict[str, Any]]):
         match tool:
             case _ if tool == PLAN_TOOL:
                 plan = str(tool_input.get("plan") or self._stream.last_text)
-                await self._emit(base.PlanProposed(request_id, plan))
+                await self._emit(agent_events.PlanProposed(request_id, plan))
             case _ if tool == QUESTION_TOOL:
-                await self._emit(base.QuestionAsked(request_id, _parse_questions(tool_input)))
+                await self._emit(
+                    agent_events.QuestionAsked(request_id, _parse_questions(tool_input))
+                )
             case _:
                 await self._emit(
                     await self._build_permission(request_id, request, tool, tool_input)
@@ -65,9 +67,9 @@ class ToolRequests(PendingRequests[dict[str, Any]]):
 
     async def _build_permission(
         self, request_id: str, request: Json, tool: str, tool_input: dict[str, Any]
-    ) -> base.PermissionRequested:
+    ) -> agent_events.PermissionRequested:
         tool_use_id = request.get("tool_use_id")
-        use = base.ToolUse(str(tool_use_id), tool, tool_input)
+        use = agent_events.ToolUse(str(tool_use_id), tool, tool_input)
         if tool in EDIT_TOOLS:
             use = await asyncio.to_thread(self._edits.normalize, use)
         description = str(request.get("description") or request.get("decision_reason") or "")
@@ -75,7 +77,9 @@ class ToolRequests(PendingRequests[dict[str, Any]]):
             description = (
                 f"A rule in your Claude Code settings requires permission. {description}".rstrip()
             )
-        return base.PermissionRequested(request_id, use.name, use.input, description, tool_use_id)
+        return agent_events.PermissionRequested(
+            request_id, use.name, use.input, description, tool_use_id
+        )
 
     async def allow(
         self, request_id: str, tool_input: Mapping[str, Any], permissions: Iterable[Json] = ()

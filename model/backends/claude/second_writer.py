@@ -7,7 +7,7 @@ continues what was written last (2.1.330).
 from pathlib import Path
 from typing import Final
 
-from model.backends.base import ConversationNote
+from model.backends.agent_events import ConversationNote
 from model.backends.claude.transcripts import find_folder
 
 NOTE: Final = ConversationNote(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.claude import errors, models, second_writer
 from model.backends.claude import prompt as claude_prompt
@@ -60,7 +60,7 @@ class ClaudeSession:
         self._is_command = False
         """Whether the turn is a command of the program; some start another conversation."""
         self._is_disowned = False
-        self._failure: base.TurnFailed | None = None
+        self._failure: agent_events.TurnFailed | None = None
         self._last_message: Json = {}
         """The message that started the turn."""
         self._unknown_models: set[str] = set()
@@ -72,9 +72,9 @@ class ClaudeSession:
         self._control = ControlChannel(NAME, self._channel)
         self._requests = ToolRequests(NAME, self._control, self._stream, edits, self._channel.emit)
         self._unread = UnreadMessages(self._control)
-        self._held_end: base.TurnFinished | base.TurnFailed | None = None
+        self._held_end: agent_events.TurnFinished | agent_events.TurnFailed | None = None
         """The end of the program's turn, while it may go on with an unread message."""
-        self._earlier_ends: list[base.TurnFinished | base.TurnFailed] = []
+        self._earlier_ends: list[agent_events.TurnFinished | agent_events.TurnFailed] = []
         """Of the program's turns before this one that belong to the same turn."""
         self._settling: asyncio.Task[None] | None = None
 
@@ -86,7 +86,7 @@ class ClaudeSession:
         arguments = launch.worktree, launch.environment, launch.profile
         configured = await asyncio.to_thread(models.find_user_model, *arguments)
         if (listed := models.parse_models(response, configured)).models:
-            await self._channel.emit(base.ModelsListed(listed))
+            await self._channel.emit(agent_events.ModelsListed(listed))
         if profile:
             # Here and not on the command line, which every user of the machine can read.
             await self._control.request("apply_flag_settings", settings=profile)
@@ -100,13 +100,13 @@ class ClaudeSession:
             for note in claude_settings.describe_ignored_files(response):
                 await self._channel.emit(note)
 
-    def events(self) -> AsyncIterator[base.AgentEvent]:
+    def events(self) -> AsyncIterator[agent_events.AgentEvent]:
         """The agent's events, until its program has ended."""
         return self._channel.events()
 
     async def notify(self, text: str) -> None:
         """Emit a notice of the adapter itself."""
-        await self._channel.emit(base.Notice(text))
+        await self._channel.emit(agent_events.Notice(text))
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn. A text that begins with `/` is a command of the program, intentionally."""
@@ -245,29 +245,31 @@ class ClaudeSession:
         if not self._channel.is_turn_open and self._stream.begins_answer(line):
             self._stream.begin_turn()
             self._channel.begin_turn()
-            await self._channel.emit(base.TurnStarted())
+            await self._channel.emit(agent_events.TurnStarted())
         for event in self._stream.events(line):
             match event:
-                case base.ConversationIdentified(resume_token=token):
+                case agent_events.ConversationIdentified(resume_token=token):
                     if not await self._check_conversation(token):
                         return
-                case base.ToolUse(name=name) if name in EDIT_TOOLS:
+                case agent_events.ToolUse(name=name) if name in EDIT_TOOLS:
                     event = await asyncio.to_thread(self._edits.normalize, event)
-                case base.ToolResult(tool_use_id=tool):
+                case agent_events.ToolResult(tool_use_id=tool):
                     corrected = self._edits.correct(tool, line.get("tool_use_result"))
                     if corrected is not None:
                         await self._channel.emit(corrected)
-                case base.UsageReported(usage=usage):
+                case agent_events.UsageReported(usage=usage):
                     earlier = (each.usage for each in self._earlier_ends)
-                    event = base.UsageReported(sum(earlier, usage))
-                case base.ModelReported():
+                    event = agent_events.UsageReported(sum(earlier, usage))
+                case agent_events.ModelReported():
                     event = replace(event, is_user_choice=self._has_chosen_model)
                     self._has_chosen_model = False
-                case base.TurnFailed() if self._stream.is_model_unknown and self._can_fall_back:
+                case agent_events.TurnFailed() if (
+                    self._stream.is_model_unknown and self._can_fall_back
+                ):
                     # In a task: it awaits responses, which this reader delivers.
                     self._fallback_task = asyncio.create_task(self._fall_back(event))
                     continue
-                case base.TurnFinished() | base.TurnFailed():
+                case agent_events.TurnFinished() | agent_events.TurnFailed():
                     await self._requests.withdraw(*self._requests)
                     self._edits.forget()
                     if self._failure is not None and not self._channel.is_stopping:
@@ -293,9 +295,9 @@ class ClaudeSession:
             self._earlier_ends.append(self._held_end)
             self._held_end = self._failure = None
             self._stream.begin_turn()
-        await self._channel.emit(base.SteerTaken(message_id))
+        await self._channel.emit(agent_events.SteerTaken(message_id))
 
-    def _hold_end(self, ending: base.TurnFinished | base.TurnFailed) -> None:
+    def _hold_end(self, ending: agent_events.TurnFinished | agent_events.TurnFailed) -> None:
         """Find out whether the turn is over: the program may go on with an unread message."""
         self._held_end = ending
         self._settling = asyncio.create_task(self._settle())
@@ -307,8 +309,8 @@ class ClaudeSession:
             await self._channel.emit(await self._complete_end(ending))
 
     async def _complete_end(
-        self, ending: base.TurnFinished | base.TurnFailed
-    ) -> base.TurnFinished | base.TurnFailed:
+        self, ending: agent_events.TurnFinished | agent_events.TurnFailed
+    ) -> agent_events.TurnFinished | agent_events.TurnFailed:
         """The end of a turn with what all of the program's turns in it used."""
         await self._note_second_writer()
         ends = [*self._earlier_ends, ending]
@@ -326,13 +328,13 @@ class ClaudeSession:
         settings = self._settings
         return settings.model_is_preset and bool(settings.model) and not self._channel.is_stopping
 
-    async def _fall_back(self, failed: base.TurnFailed) -> None:
+    async def _fall_back(self, failed: agent_events.TurnFailed) -> None:
         """Repeat the message with the program's default model, in the same turn."""
         self._unknown_models.add(self._settings.model)
         try:
             if self._unread:
                 await self._unread.withdraw_all()
-            await self.notify(base.model_fallback_notice(NAME, self._settings.model))
+            await self.notify(agent_events.model_fallback_notice(NAME, self._settings.model))
             self._settings = replace(self._settings, model="")
             await self._control.request("set_model", model=None)
             if not self._channel.is_stopping:
@@ -340,7 +342,7 @@ class ClaudeSession:
                 await self._channel.write({**self._last_message, "uuid": str(uuid.uuid4())})
                 return
         except SpinneyError as error:
-            failed = base.TurnFailed(error.message, error.error_type)
+            failed = agent_events.TurnFailed(error.message, error.error_type)
         await self._channel.emit(failed)
 
     async def _check_conversation(self, conversation: str) -> bool:
@@ -349,11 +351,13 @@ class ClaudeSession:
             self._conversation = conversation
             return True
         self._is_disowned = True
-        await self._channel.emit(base.TurnFailed(errors.WRONG_CONVERSATION, "backend_error"))
+        await self._channel.emit(
+            agent_events.TurnFailed(errors.WRONG_CONVERSATION, "backend_error")
+        )
         await self._channel.process.kill()
         return False
 
-    async def _fail_turn(self, failure: base.TurnFailed) -> None:
+    async def _fail_turn(self, failure: agent_events.TurnFailed) -> None:
         """End a turn early whose retries would take minutes."""
         if self._failure is None:
             self._failure = failure

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from model.backends.base import ConversationNote
+from model.backends.agent_events import ConversationNote
 from model.backends.json_values import Json, as_objects
 
 TIMEOUT: Final = 3.0

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.base import Verdict
 from model.backends.codex.stream import CodexStream, unwrap_shell
 from model.backends.json_values import Json, as_object, as_objects
@@ -30,13 +30,13 @@ class PendingRequest:
     method: str = ""
     params: Json = field(default_factory=dict)
     plan: str = ""
-    permission: base.PermissionRequested | None = None
+    permission: agent_events.PermissionRequested | None = None
     questions: tuple[Question, ...] = ()
 
     @property
-    def event(self) -> base.PermissionRequested | base.QuestionAsked:
+    def event(self) -> agent_events.PermissionRequested | agent_events.QuestionAsked:
         """The event for the engine."""
-        return self.permission or base.QuestionAsked(self.id, self.questions)
+        return self.permission or agent_events.QuestionAsked(self.id, self.questions)
 
     @property
     def thread_id(self) -> str:
@@ -81,14 +81,18 @@ def parse_request(
             tool_input = {"command": unwrap_shell(params.get("command"))}
             tool_input |= {name: params[name] for name in _EXTRA_PERMISSIONS if params.get(name)}
             directory = str(params.get("cwd") or "")
-            permission = base.PermissionRequested(key, "bash", tool_input, reason, item, directory)
+            permission = agent_events.PermissionRequested(
+                key, "bash", tool_input, reason, item, directory
+            )
         case "item/fileChange/requestApproval":
             changes = stream.get_edits(item)
             tool_input = changes[0] if len(changes) == 1 else {"changes": changes}
-            permission = base.PermissionRequested(key, "edit", tool_input, reason, item)
+            permission = agent_events.PermissionRequested(key, "edit", tool_input, reason, item)
         case "item/permissions/requestApproval":
             tool_input = {"permissions": params.get("permissions")}
-            permission = base.PermissionRequested(key, "permissions", tool_input, reason, item)
+            permission = agent_events.PermissionRequested(
+                key, "permissions", tool_input, reason, item
+            )
         case "mcpServer/elicitation/request":
             permission = _parse_elicitation(key, params, stream)
         case _:
@@ -105,15 +109,17 @@ def decide_by_policy(request: PendingRequest, mode: ExecutionMode) -> Verdict | 
     return {"yolo": "allow", "plan": "deny"}.get(mode)  # type: ignore[return-value]
 
 
-def _parse_elicitation(key: str, params: Json, stream: CodexStream) -> base.PermissionRequested:
+def _parse_elicitation(
+    key: str, params: Json, stream: CodexStream
+) -> agent_events.PermissionRequested:
     """The permission requested by an MCP server, or by Codex before it calls one of its tools."""
     name, message = f"mcp__{params.get('serverName')}", str(params.get("message") or "")
     metadata = as_object(params.get("_meta"))
     tool = metadata.get("tool_name")
     if not isinstance(tool, str):
-        return base.PermissionRequested(key, name, {"message": message}, message)
+        return agent_events.PermissionRequested(key, name, {"message": message}, message)
     name, tool_input = f"{name}__{tool}", as_object(metadata.get("tool_params"))
-    return base.PermissionRequested(key, name, tool_input, message, stream.find_call(name))
+    return agent_events.PermissionRequested(key, name, tool_input, message, stream.find_call(name))
 
 
 def stricter_mode(one: ExecutionMode, other: ExecutionMode) -> ExecutionMode:

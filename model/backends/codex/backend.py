@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.base import Launch
 from model.backends.codex import commands as codex_commands
 from model.backends.codex import models, startup_notices, stored_threads
@@ -21,7 +21,7 @@ from model.backends.process import build_agent_environment
 from model.backends.stored_conversations import StoredConversation, StoredTexts
 from model.domain.agent_commands import AgentCommand
 
-_COPY_NOTE: Final = base.ConversationNote(
+_COPY_NOTE: Final = agent_events.ConversationNote(
     f"{NAME}'s own screen has this conversation open, so it goes on in a copy here. What is said"
     " there from now on stays there.",
     each_time=True,
@@ -70,19 +70,19 @@ class CodexBackend:
             raise
         session = CodexSession(server, launch, thread, lambda: self._servers.release(server))
         if (listed := server.models.to_model_list(thread.config)).models:
-            await session.emit(base.ModelsListed(listed))
+            await session.emit(agent_events.ModelsListed(listed))
         if thread.is_replacement:
             text = f"{NAME} no longer has the earlier conversation and started a new one."
-            await session.emit(base.Notice(text))
+            await session.emit(agent_events.Notice(text))
         if thread.is_copy:
             await session.emit(_COPY_NOTE)
         if thread.mcp_servers:
-            await session.emit(base.McpServersListed(thread.mcp_servers))
+            await session.emit(agent_events.McpServersListed(thread.mcp_servers))
         if not launch.text_only:
             settings = map(startup_notices.describe_warning, server.take_warnings())
             hooks = await startup_notices.find_ignored(session.rpc, str(launch.worktree))
             notes = [note for note in (*settings, *self._filter_new(hooks)) if note]
-            await session.emit(*session.startup_events, *map(base.ConversationNote, notes))
+            await session.emit(*session.startup_events, *map(agent_events.ConversationNote, notes))
         return session
 
     def _filter_new(self, notes: list[str]) -> list[str]:

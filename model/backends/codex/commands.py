@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from model.backends.base import CommandsListed, Prompt
+from model.backends.agent_events import CommandsListed
+from model.backends.base import Prompt
 from model.backends.codex import builtins
 from model.backends.codex import prompt as codex_prompt
 from model.backends.command_files import read_skills

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from model.backends.base import ToolUse
+from model.backends.agent_events import ToolUse
 from model.backends.json_values import Json, as_object, as_objects
 from model.backends.worktree_paths import display_path
 

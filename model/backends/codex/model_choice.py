@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.base import Settings
 from model.backends.codex.models import Models, UserConfig
 from model.backends.codex.server import NAME
@@ -11,7 +11,7 @@ from model.backends.codex.server import NAME
 class ModelChoice:
     """The model of one session's turns. Events are emitted through `emit`."""
 
-    def __init__(self, emit: Callable[[base.AgentEvent], Awaitable[None]]) -> None:
+    def __init__(self, emit: Callable[[agent_events.AgentEvent], Awaitable[None]]) -> None:
         self._emit = emit
         self._reported = ""
         self._unknown: set[str] = set()
@@ -26,7 +26,7 @@ class ModelChoice:
         model = model or models.default_model(config)
         if model != self._reported:
             self._reported = model
-            await self._emit(base.ModelReported(model))
+            await self._emit(agent_events.ModelReported(model))
         return model
 
     def has_fallback(self, settings: Settings) -> bool:
@@ -37,4 +37,4 @@ class ModelChoice:
         """Use the default instead of this preset from now on, and notify the user."""
         self._unknown.add(model)
         if not config.has_provider:
-            await self._emit(base.Notice(base.model_fallback_notice(NAME, model)))
+            await self._emit(agent_events.Notice(agent_events.model_fallback_notice(NAME, model)))

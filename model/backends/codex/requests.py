@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.codex import prompt as codex_prompt
 from model.backends.codex.approvals import PendingRequest, build_response, decide_by_policy
 from model.backends.codex.server import NAME, CodexServer
@@ -19,7 +19,7 @@ class Requests(PendingRequests[PendingRequest]):
         self,
         server: CodexServer,
         rpc: JsonRpc,
-        emit: Callable[[base.AgentEvent], Awaitable[None]],
+        emit: Callable[[agent_events.AgentEvent], Awaitable[None]],
     ) -> None:
         super().__init__(NAME, emit)
         self._server = server

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.codex import builtins, commands, errors
@@ -54,9 +54,9 @@ class CodexSession:
         self._starter = TurnStarter(server, self.rpc, launch, thread, self._stream, self, self.emit)
         self._requests = Requests(server, self.rpc, self.emit)
         self._turns = RunningTurns()
-        self._deferred_ending: base.TurnFinished | base.TurnFailed | None = None
+        self._deferred_ending: agent_events.TurnFinished | agent_events.TurnFailed | None = None
         """The end of the turn, deferred until the sub-agents have ended."""
-        self._failure: base.TurnFailed | None = None
+        self._failure: agent_events.TurnFailed | None = None
         self._fallback_task: asyncio.Task[None] | None = None
         self._unread: set[str] = set()
         """The ids of messages sent into the turn that the model has not got."""
@@ -73,14 +73,16 @@ class CodexSession:
             self.rpc, launch.worktree, build_agent_environment(launch.environment), self.emit
         )
 
-    def events(self) -> AsyncIterator[base.AgentEvent]:
+    def events(self) -> AsyncIterator[agent_events.AgentEvent]:
         """The agent's events, until its program has ended."""
         return self._channel.events()
 
-    async def emit(self, *events: base.AgentEvent) -> None:
+    async def emit(self, *events: agent_events.AgentEvent) -> None:
         """Queue events for the engine; while the session closes, only the end of a turn."""
         for event in events:
-            if not self._is_closing or isinstance(event, base.TurnFinished | base.TurnFailed):
+            if not self._is_closing or isinstance(
+                event, agent_events.TurnFinished | agent_events.TurnFailed
+            ):
                 await self._channel.emit(event)
 
     async def send(self, prompt: Prompt) -> None:
@@ -165,7 +167,7 @@ class CodexSession:
         """Apply these settings from the next turn on; each turn sends them all."""
         self._settings = settings
         if self._channel.is_turn_open:  # its sandbox and instructions cannot change
-            await self.emit(base.TurnModeReported(self._starter.mode))
+            await self.emit(agent_events.TurnModeReported(self._starter.mode))
 
     async def close(self) -> None:
         """End the turn and everything its commands started; the program itself is shared."""
@@ -230,7 +232,7 @@ class CodexSession:
         message_id = str(item.get("clientId"))
         if item.get("type") == "userMessage" and message_id in self._unread:
             self._unread.discard(message_id)
-            await self.emit(base.SteerTaken(message_id))
+            await self.emit(agent_events.SteerTaken(message_id))
 
     async def on_request(self, request_id: object, method: str, params: Json) -> bool:
         """Handle a request; return whether its method is known."""
@@ -244,12 +246,12 @@ class CodexSession:
     async def on_invalid_line(self, reason: str) -> None:
         """Handle a line that is not a message."""
         if self._channel.is_turn_open:
-            await self.emit(base.Notice(f"Skipped output of {NAME} ({reason})."))
+            await self.emit(agent_events.Notice(f"Skipped output of {NAME} ({reason})."))
 
     async def on_limits(self, windows: tuple[UsageWindow, ...]) -> None:
         """Report usage windows; no thread is named, so they concern those that work now."""
         if self._channel.is_turn_open:
-            await self.emit(base.LimitsReported(windows))
+            await self.emit(agent_events.LimitsReported(windows))
 
     async def on_exit(self, reason: str) -> None:
         """Handle the exit of the program: this agent ends, too."""
@@ -257,18 +259,20 @@ class CodexSession:
         # Before the last event: the engine may no longer read, and nothing must wait for it.
         self._channel.end()
         usage, is_stopping = self._stream.tokens.turn_usage, self._channel.is_stopping
-        failed = base.TurnFailed(reason, "backend_error", usage)
-        await self._channel.emit(base.TurnFinished("stopped", usage) if is_stopping else failed)
+        failed = agent_events.TurnFailed(reason, "backend_error", usage)
+        await self._channel.emit(
+            agent_events.TurnFinished("stopped", usage) if is_stopping else failed
+        )
 
     async def _on_turn_started(self) -> None:
         if not self._is_identified and not self._launch.text_only:
             # A thread is stored from its first message on; before that, its id is useless.
             self._is_identified = self._starter.thread.is_persisted = True
-            await self.emit(base.ConversationIdentified(self._starter.thread.id))
+            await self.emit(agent_events.ConversationIdentified(self._starter.thread.id))
         if not self._channel.is_turn_open:
             self._channel.begin_turn()
             self._stream.begin_turn()
-            await self.emit(base.TurnStarted())
+            await self.emit(agent_events.TurnStarted())
 
     async def _on_turn_completed(self, params: Json) -> None:
         # Pending requests end with the turn, except those that the turn ended for.
@@ -277,13 +281,13 @@ class CodexSession:
         if await self._try_fallback(params):
             return
         ending = self._build_ending(params)
-        if isinstance(ending, base.TurnFinished) and ending.stop_reason == "end_turn":
+        if isinstance(ending, agent_events.TurnFinished) and ending.stop_reason == "end_turn":
             # In other modes nothing needs approval.
             plan = self._stream.proposed_plan if self._starter.mode == "plan" else ""
             if plan:
                 request = PendingRequest(id=f"{get_turn_field(params, 'id')}-plan", plan=plan)
                 self._requests[request.id] = request
-                await self.emit(base.PlanProposed(request.id, plan))
+                await self.emit(agent_events.PlanProposed(request.id, plan))
             if self._requests:
                 return  # the user's answer starts the next turn of the program
         if self._turns.children and not self._channel.is_stopping:
@@ -291,33 +295,35 @@ class CodexSession:
             return
         await self._finish_turn(ending)
 
-    async def _finish_turn(self, ending: base.TurnFinished | base.TurnFailed) -> None:
+    async def _finish_turn(
+        self, ending: agent_events.TurnFinished | agent_events.TurnFailed
+    ) -> None:
         self._deferred_ending = self._failure = None
         self._unread.clear()  # the program forgets them with the turn
         await self._requests.withdraw(*self._requests)
-        if isinstance(ending, base.TurnFinished):
-            ending = base.TurnFinished(
+        if isinstance(ending, agent_events.TurnFinished):
+            ending = agent_events.TurnFinished(
                 ending.stop_reason,
                 self._stream.tokens.turn_usage,
                 self._stream.tokens.context_tokens,
                 self._stream.tokens.context_window,
             )
         if self._turns.last_id and not self._launch.text_only:
-            await self.emit(base.TurnMarked(self._turns.last_id))
+            await self.emit(agent_events.TurnMarked(self._turns.last_id))
         await self.emit(ending)
         await self._cleanup.remove_folders()
 
-    def _build_ending(self, params: Json) -> base.TurnFinished | base.TurnFailed:
+    def _build_ending(self, params: Json) -> agent_events.TurnFinished | agent_events.TurnFailed:
         usage = self._stream.tokens.turn_usage
         if self._channel.is_stopping:
-            return base.TurnFinished("stopped", usage)
+            return agent_events.TurnFinished("stopped", usage)
         if self._failure is not None:
             return self._failure
         match get_turn_field(params, "status"):
             case "completed":
-                return base.TurnFinished("end_turn", usage)
+                return agent_events.TurnFinished("end_turn", usage)
             case "interrupted":
-                return base.TurnFinished("stopped", usage)
+                return agent_events.TurnFinished("stopped", usage)
         error = as_object(as_object(params.get("turn")).get("error"))
         resets_in = self._server.limit_resets_in
         return errors.build_failure(error, self._starter.thread.provider_key, usage, resets_in)
@@ -327,7 +333,7 @@ class CodexSession:
         error = as_object(params.get("error"))
         if self._failure is None and errors.is_key_refused(error) and self._turns.id:
             message, error_type, _ = errors.describe_error(error, self._starter.thread.provider_key)
-            self._failure = base.TurnFailed(message, error_type)
+            self._failure = agent_events.TurnFailed(message, error_type)
             interrupt = {"threadId": self._starter.thread.id, "turnId": self._turns.inner_id}
             # Not awaited: this reader itself delivers the response.
             await self.rpc.send(self.rpc.build_request("turn/interrupt", interrupt))
@@ -336,11 +342,11 @@ class CodexSession:
 
     async def _continue_turn(self, items: list[Json]) -> None:
         """Start another turn of the program in the session's turn, with the current settings."""
-        await self.emit(base.TurnModeReported(self._settings.mode))
+        await self.emit(agent_events.TurnModeReported(self._settings.mode))
         try:
             await self._starter.start(items, self._settings)
         except SpinneyError as error:
-            failed = base.TurnFailed(
+            failed = agent_events.TurnFailed(
                 error.message, error.error_type, self._stream.tokens.turn_usage
             )
             await self.emit(failed)
@@ -365,15 +371,15 @@ class CodexSession:
                 await self._starter.start(prompt, self._settings)
             case "review":
                 await self._starter.start_review(command.review_target, self._settings)
-                await self.emit(base.Notice(f"{NAME} is reviewing…"))
+                await self.emit(agent_events.Notice(f"{NAME} is reviewing…"))
             case "status":
                 await self._emit_answer(await self._starter.describe(self._settings))
 
     async def _emit_answer(self, text: str) -> None:
         """Answer in place of the program, which gets no message."""
         await self.emit(
-            base.TextFinal("answer", text),
-            base.TurnFinished("end_turn", Usage()),
+            agent_events.TextFinal("answer", text),
+            agent_events.TurnFinished("end_turn", Usage()),
         )
 
     async def _interrupt(self) -> None:
@@ -382,13 +388,13 @@ class CodexSession:
             # Now, while the parents run: one without its environment is found by descent.
             known = await self._cleanup.find_processes()
             if self._requests and not self._turns.id:
-                await self._finish_turn(base.TurnFinished("stopped", Usage()))
+                await self._finish_turn(agent_events.TurnFinished("stopped", Usage()))
             elif self._deferred_ending is None:
                 # A turn that was just accepted does not have an id yet.
                 await self._turns.is_running.wait()
             await self._server.interrupt(self._turns.by_thread(self._starter.thread.id))
             if self._deferred_ending is not None:
-                await self._finish_turn(base.TurnFinished("stopped", Usage()))
+                await self._finish_turn(agent_events.TurnFinished("stopped", Usage()))
             await self._cleanup.kill_and_remove(known)
 
     async def _abandon_turn(self) -> None:

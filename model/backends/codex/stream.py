@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.codex import errors, startup_notices
 from model.backends.codex.edits import parse_edits
 from model.backends.codex.tokens import TokenCounts
@@ -85,7 +85,7 @@ class CodexStream:
         _, marked = split_plan(self._last_text.get(self.thread_id, ""))
         return (self.plan or marked).strip()
 
-    def events(self, method: str, params: Json) -> Iterator[base.AgentEvent]:
+    def events(self, method: str, params: Json) -> Iterator[agent_events.AgentEvent]:
         """The events for a notification; none for unknown methods."""
         thread = str(params.get("threadId"))
         parent = None if thread == self.thread_id else self.children.get(thread, "")
@@ -103,20 +103,24 @@ class CodexStream:
             case "thread/tokenUsage/updated":
                 usage = as_object(params.get("tokenUsage"))
                 self.tokens.update(thread, usage, is_main=thread == self.thread_id)
-                yield base.UsageReported(self.tokens.turn_usage)
+                yield agent_events.UsageReported(self.tokens.turn_usage)
             case "item/commandExecution/outputDelta" if params.get("itemId") in self._open_tools:
-                yield base.ToolOutput(str(params["itemId"]), str(params.get("delta") or ""))
+                yield agent_events.ToolOutput(str(params["itemId"]), str(params.get("delta") or ""))
             case "item/mcpToolCall/progress" if params.get("itemId") in self._open_tools:
-                yield base.ToolOutput(str(params["itemId"]), f"{params.get('message') or ''}\n")
+                yield agent_events.ToolOutput(
+                    str(params["itemId"]), f"{params.get('message') or ''}\n"
+                )
             case "mcpServer/startupStatus/updated" if params.get("status") == "failed":
                 # It is retried with the first turn, and may fail with another message.
                 if (name := str(params.get("name"))) not in self._failed_servers:
                     self._failed_servers.add(name)
-                    yield base.ConversationNote(startup_notices.describe_failed_server(params))
+                    yield agent_events.ConversationNote(
+                        startup_notices.describe_failed_server(params)
+                    )
             case _ if parent is None:
                 yield from self._main_thread_events(method, params)
 
-    def _main_thread_events(self, method: str, params: Json) -> Iterator[base.AgentEvent]:
+    def _main_thread_events(self, method: str, params: Json) -> Iterator[agent_events.AgentEvent]:
         """The events for a notification about the session's own thread."""
         match method:
             case "item/reasoning/textDelta":
@@ -125,11 +129,11 @@ class CodexStream:
                 yield from self._delta(block, "thinking", params)
             case "model/rerouted":
                 models = f"{params.get('toModel')} instead of {params.get('fromModel')}"
-                yield base.ConversationNote(
+                yield agent_events.ConversationNote(
                     f"The provider is using {models} ({params.get('reason')})."
                 )
             case "guardianWarning" if isinstance(params.get("message"), str):
-                yield base.Notice(startup_notices.shorten(params["message"]))
+                yield agent_events.Notice(startup_notices.shorten(params["message"]))
             case "item/agentMessage/delta":
                 yield from self._delta(str(params.get("itemId")), "text", params)
             case "item/reasoning/summaryTextDelta":
@@ -140,15 +144,17 @@ class CodexStream:
             case "error" if params.get("willRetry"):
                 self._broken_blocks |= self._open_blocks
                 self._open_blocks.clear()
-                yield base.Notice(errors.format_retry_notice(as_object(params.get("error"))))
+                yield agent_events.Notice(
+                    errors.format_retry_notice(as_object(params.get("error")))
+                )
             case "warning" if isinstance(params.get("message"), str):
                 if params["message"] not in self._warnings:
                     self._warnings.add(params["message"])
-                    yield base.Notice(params["message"])
+                    yield agent_events.Notice(params["message"])
 
     def idle_events(
         self, method: str, params: Json, *, is_turn_open: bool
-    ) -> list[base.AgentEvent]:
+    ) -> list[agent_events.AgentEvent]:
         """The events of a notification that belongs to no turn, or, during one, to an earlier one.
 
         Notes, and results of open tools. Token totals are updated.
@@ -163,11 +169,11 @@ class CodexStream:
         return [
             event
             for event in events
-            if isinstance(event, base.ConversationNote)
-            or (isinstance(event, base.ToolResult) and event.tool_use_id in open_tools)
+            if isinstance(event, agent_events.ConversationNote)
+            or (isinstance(event, agent_events.ToolResult) and event.tool_use_id in open_tools)
         ]
 
-    def end_open_tools(self, *, is_stopped: bool) -> Iterator[base.AgentEvent]:
+    def end_open_tools(self, *, is_stopped: bool) -> Iterator[agent_events.AgentEvent]:
         """Results for the tool calls that the program never completed."""
         for tool in list(self._open_tools):
             if is_stopped or tool not in self.children.values():
@@ -186,9 +192,9 @@ class CodexStream:
 
     # Items -------------------------------------------------------------------------------------
 
-    def _item_started(self, item: Json, parent: str | None) -> Iterator[base.AgentEvent]:
+    def _item_started(self, item: Json, parent: str | None) -> Iterator[agent_events.AgentEvent]:
         if item.get("type") == "contextCompaction" and parent is None:
-            yield base.Notice("Shortening the conversation…")
+            yield agent_events.Notice("Shortening the conversation…")
         for use in self._tool_uses(item, parent):
             if parent is None:
                 yield from self._drop_broken()
@@ -198,7 +204,7 @@ class CodexStream:
 
     def _item_completed(
         self, item: Json, thread: str, parent: str | None
-    ) -> Iterator[base.AgentEvent]:
+    ) -> Iterator[agent_events.AgentEvent]:
         key = str(item.get("id"))
         match item.get("type"):
             case "agentMessage":
@@ -214,7 +220,7 @@ class CodexStream:
             case "plan" if parent is None:
                 self.plan = str(item.get("text") or "")
             case "contextCompaction" if parent is None:
-                yield base.COMPACTION_NOTE
+                yield agent_events.COMPACTION_NOTE
             case "subAgentActivity" if item.get("kind") != "started":
                 child = str(item.get("agentThreadId"))
                 yield from self._result(
@@ -225,7 +231,7 @@ class CodexStream:
             case _:
                 yield from self._tool_completed(item, parent)
 
-    def _tool_completed(self, item: Json, parent: str | None) -> Iterator[base.AgentEvent]:
+    def _tool_completed(self, item: Json, parent: str | None) -> Iterator[agent_events.AgentEvent]:
         content, is_error = _parse_outcome(item)
         for use in self._tool_uses(item, parent):
             # Some items complete without having started; others have their details only now.
@@ -235,37 +241,37 @@ class CodexStream:
             if item.get("type") != "subAgentActivity":
                 yield from self._result(use.id, content, is_error)
 
-    def _tool_uses(self, item: Json, parent: str | None) -> Iterator[base.ToolUse]:
+    def _tool_uses(self, item: Json, parent: str | None) -> Iterator[agent_events.ToolUse]:
         key = str(item.get("id"))
         match item.get("type"):
             case "commandExecution":
                 command = {"command": unwrap_shell(item.get("command"))}
-                yield base.ToolUse(key, "bash", command, parent)
+                yield agent_events.ToolUse(key, "bash", command, parent)
             case "fileChange":
                 patch = list(parse_edits(item, self._worktree, parent))
                 self._patches[key] = [dict(use.input) for use in patch]
                 yield from patch
             case "mcpToolCall":
                 name = f"mcp__{item.get('server')}__{item.get('tool')}"
-                yield base.ToolUse(key, name, as_object(item.get("arguments")), parent)
+                yield agent_events.ToolUse(key, name, as_object(item.get("arguments")), parent)
             case "dynamicToolCall":
                 arguments = as_object(item.get("arguments"))
-                yield base.ToolUse(key, str(item.get("tool")), arguments, parent)
+                yield agent_events.ToolUse(key, str(item.get("tool")), arguments, parent)
             case "webSearch":
                 query = {"query": str(item.get("query") or "")}
-                yield base.ToolUse(key, "WebSearch", query, parent)
+                yield agent_events.ToolUse(key, "WebSearch", query, parent)
             case "imageView":
                 path = display_path(str(item.get("path") or ""), self._worktree)
-                yield base.ToolUse(key, "read", {"file_path": path}, parent)
+                yield agent_events.ToolUse(key, "read", {"file_path": path}, parent)
             case "subAgentActivity" if item.get("kind") == "started":
                 self.children[str(item.get("agentThreadId"))] = key
                 name = str(item.get("agentPath") or "").rpartition("/")[2]
-                yield base.ToolUse(key, "agent", {"description": name}, parent)
+                yield agent_events.ToolUse(key, "agent", {"description": name}, parent)
             case "collabAgentToolCall" if item.get("tool") in _SPAWNING:
                 arguments = {"prompt": str(item.get("prompt") or "")}
-                yield base.ToolUse(key, "agent", arguments, parent)
+                yield agent_events.ToolUse(key, "agent", arguments, parent)
 
-    def _agent_spawned(self, item: Json, key: str) -> Iterator[base.AgentEvent]:
+    def _agent_spawned(self, item: Json, key: str) -> Iterator[agent_events.AgentEvent]:
         threads = item.get("receiverThreadIds")
         for thread in threads if isinstance(threads, list) else ():
             # A thread adopted earlier already has this tool.
@@ -278,42 +284,42 @@ class CodexStream:
         unassigned = [tool for tool in self._open_tools if tool not in self.children.values()]
         self.children.setdefault(thread, unassigned[-1] if unassigned else "")
 
-    def _result(self, tool: str, content: str, is_error: bool) -> Iterator[base.AgentEvent]:
+    def _result(self, tool: str, content: str, is_error: bool) -> Iterator[agent_events.AgentEvent]:
         if tool in self._open_tools:
             self._open_tools.remove(tool)
-            yield base.ToolResult(tool, content, is_error)
+            yield agent_events.ToolResult(tool, content, is_error)
 
     def _get_last_text(self, thread: str) -> str:
         return self._last_text.get(thread, "")
 
     # Text --------------------------------------------------------------------------------------
 
-    def _delta(self, block: str, kind: Any, params: Json) -> Iterator[base.AgentEvent]:
+    def _delta(self, block: str, kind: Any, params: Json) -> Iterator[agent_events.AgentEvent]:
         text = params.get("delta")
         if isinstance(text, str) and text:
             yield from self._drop_broken()
             self._open_blocks.add(block)
-            yield base.TextDelta(block, text, kind)
+            yield agent_events.TextDelta(block, text, kind)
 
-    def _final(self, block: str, kind: Any, text: str) -> Iterator[base.AgentEvent]:
+    def _final(self, block: str, kind: Any, text: str) -> Iterator[agent_events.AgentEvent]:
         was_streamed = block in self._open_blocks
         self._open_blocks.discard(block)
         if text.strip():
             yield from self._drop_broken()
-            yield base.TextFinal(block, text, kind)
+            yield agent_events.TextFinal(block, text, kind)
         elif was_streamed:
-            yield base.BlockDropped(block)
+            yield agent_events.BlockDropped(block)
 
-    def _drop_broken(self) -> Iterator[base.AgentEvent]:
+    def _drop_broken(self) -> Iterator[agent_events.AgentEvent]:
         """Drop the text of a broken attempt once another one responds; otherwise it stays."""
-        yield from map(base.BlockDropped, sorted(self._broken_blocks))
+        yield from map(agent_events.BlockDropped, sorted(self._broken_blocks))
         self._broken_blocks.clear()
 
-    def _finals(self, block: str, texts: object) -> Iterator[base.AgentEvent]:
+    def _finals(self, block: str, texts: object) -> Iterator[agent_events.AgentEvent]:
         for index, text in enumerate(texts if isinstance(texts, list) else ()):
             yield from self._final(f"{block}{index}", "thinking", str(text))
 
-    def _todo_list(self, turn: str, plan: object) -> Iterator[base.AgentEvent]:
+    def _todo_list(self, turn: str, plan: object) -> Iterator[agent_events.AgentEvent]:
         statuses = {"inProgress": "in_progress"}
         todos = [
             {
@@ -324,8 +330,8 @@ class CodexStream:
         ]
         self._todo_lists += 1
         key = f"{turn}-list-{self._todo_lists}"
-        yield base.ToolUse(key, "TodoWrite", {"todos": todos})
-        yield base.ToolResult(key, "")
+        yield agent_events.ToolUse(key, "TodoWrite", {"todos": todos})
+        yield agent_events.ToolResult(key, "")
 
 
 def unwrap_shell(value: object) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.base import Launch, Settings
 from model.backends.codex import builtins, errors, policy
 from model.backends.codex.model_choice import ModelChoice
@@ -29,7 +29,7 @@ class TurnStarter:
         thread: CodexThread,
         stream: CodexStream,
         listener: Listener,
-        emit: Callable[[base.AgentEvent], Awaitable[None]],
+        emit: Callable[[agent_events.AgentEvent], Awaitable[None]],
     ) -> None:
         self._server = server
         self._rpc = rpc

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.process import AgentProcess, InvalidLine, JsonLine, build_agent_environment
 from model.backends.process_channel import ProcessChannel
 from model.backends.traffic import TrafficRecorder
@@ -109,9 +109,9 @@ class DemoSession:
         self._mode = mode
         opening = {"type": "open", "mode": mode, "memory": str(memory), "text_only": text_only}
         await self._link.write(opening)
-        await self._link.emit(base.ConversationIdentified(token))
+        await self._link.emit(agent_events.ConversationIdentified(token))
 
-    def events(self) -> AsyncIterator[base.AgentEvent]:
+    def events(self) -> AsyncIterator[agent_events.AgentEvent]:
         """The agent's events, until its program has exited."""
         return self._link.events()
 
@@ -184,14 +184,17 @@ class DemoSession:
                     self._taking_back[message_id].set_result(bool(is_done))
             case JsonLine(value):
                 event = _event(value)
-                if isinstance(event, base.ModeChanged):
+                if isinstance(event, agent_events.ModeChanged):
                     self._mode = event.mode
-                if isinstance(event, base.TurnFinished | base.TurnFailed) and "mark" in value:
-                    await self._link.emit(base.TurnMarked(value["mark"]))
+                if (
+                    isinstance(event, agent_events.TurnFinished | agent_events.TurnFailed)
+                    and "mark" in value
+                ):
+                    await self._link.emit(agent_events.TurnMarked(value["mark"]))
                 await self._link.emit(event)
             case InvalidLine(reason, text):
                 error = f"The demo agent sent an invalid message ({reason}): {text}"
-                await self._link.emit(base.TurnFailed(error, "backend_error"))
+                await self._link.emit(agent_events.TurnFailed(error, "backend_error"))
                 await self._link.process.kill()
 
 
@@ -200,23 +203,25 @@ def _full_text(prompt: base.Prompt) -> str:
     return "\n".join([prompt.text, *attached])
 
 
-def _event(message: dict[str, Any]) -> base.AgentEvent:
+def _event(message: dict[str, Any]) -> agent_events.AgentEvent:
     match message["type"]:
         case "text":
-            return base.TextDelta(message["block"], message["text"], message.get("kind", "text"))
+            return agent_events.TextDelta(
+                message["block"], message["text"], message.get("kind", "text")
+            )
         case "tool":
-            return base.ToolUse(message["id"], message["name"], message["input"])
+            return agent_events.ToolUse(message["id"], message["name"], message["input"])
         case "output":
-            return base.ToolOutput(message["id"], message["text"], is_whole=True)
+            return agent_events.ToolOutput(message["id"], message["text"], is_whole=True)
         case "result":
-            return base.ToolResult(message["id"], message["content"], message["is_error"])
+            return agent_events.ToolResult(message["id"], message["content"], message["is_error"])
         case "plan":
-            return base.PlanProposed(message["request_id"], message["text"])
+            return agent_events.PlanProposed(message["request_id"], message["text"])
         case "question":
             questions = tuple(Question.model_validate(each) for each in message["questions"])
-            return base.QuestionAsked(message["request_id"], questions)
+            return agent_events.QuestionAsked(message["request_id"], questions)
         case "permission":
-            return base.PermissionRequested(
+            return agent_events.PermissionRequested(
                 message["request_id"],
                 message["tool_name"],
                 message["input"],
@@ -224,19 +229,19 @@ def _event(message: dict[str, Any]) -> base.AgentEvent:
                 message["tool"],
             )
         case "taken":
-            return base.SteerTaken(message["id"])
+            return agent_events.SteerTaken(message["id"])
         case "withdrawn":
-            return base.RequestWithdrawn(message["request_id"])
+            return agent_events.RequestWithdrawn(message["request_id"])
         case "mode":
-            return base.ModeChanged(message["mode"])
+            return agent_events.ModeChanged(message["mode"])
         case "limits":
             windows = (UsageWindow.model_validate(window) for window in message["windows"])
-            return base.LimitsReported(tuple(windows))
+            return agent_events.LimitsReported(tuple(windows))
         case "usage":
             usage = Usage.model_validate(message["usage"])
-            return base.UsageReported(usage, message["cost_usd"])
+            return agent_events.UsageReported(usage, message["cost_usd"])
         case "finished":
-            return base.TurnFinished(
+            return agent_events.TurnFinished(
                 message["stop_reason"],
                 Usage.model_validate(message["usage"]),
                 message["context_tokens"],
@@ -248,6 +253,8 @@ def _event(message: dict[str, Any]) -> base.AgentEvent:
             kind = message.get("error_type", "backend_error")
             seconds, limit = message.get("retry_after"), message.get("limit")
             cost = message.get("cost_usd")
-            return base.TurnFailed(message["error"], kind, usage, seconds, limit, cost_usd=cost)
+            return agent_events.TurnFailed(
+                message["error"], kind, usage, seconds, limit, cost_usd=cost
+            )
         case other:
             raise SpinneyError(f"The demo agent sent an unknown message: {other}", "backend_error")

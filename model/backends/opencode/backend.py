@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.base import Launch
 from model.backends.opencode import commands as opencode_commands
 from model.backends.opencode import conversations, model_list, stored_sessions
@@ -115,7 +115,7 @@ class OpenCodeBackend:
             server, launch, conversation, models, agents, lambda: self._servers.release(server)
         )
         if models.listed.models:
-            await session.emit(base.ModelsListed(models.listed))
+            await session.emit(agent_events.ModelsListed(models.listed))
         if is_lost:
             await session.notice(
                 f"{NAME} no longer knows the conversation so far and starts a new one."

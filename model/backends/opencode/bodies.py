@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from model.backends.base import Launch, Settings, model_fallback_notice
+from model.backends.agent_events import model_fallback_notice
+from model.backends.base import Launch, Settings
 from model.backends.json_values import Json
 from model.backends.opencode import prompt as opencode_prompt
 from model.backends.opencode.models import Models

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.json_values import as_object
 from model.backends.opencode import commands
 from model.backends.opencode.agents import CustomAgents
@@ -11,11 +11,11 @@ from model.backends.opencode.commands import Call
 from model.base.errors import SpinneyError
 
 
-async def discover(call: Call, agents: CustomAgents) -> AsyncIterator[base.AgentEvent]:
+async def discover(call: Call, agents: CustomAgents) -> AsyncIterator[agent_events.AgentEvent]:
     """Yield the MCP servers and commands; calls that fail are skipped."""
     with suppress(SpinneyError):
         if servers := as_object(await call("GET", "/mcp", None)):
-            yield base.McpServersListed(tuple(sorted(map(str, servers))))
+            yield agent_events.McpServersListed(tuple(sorted(map(str, servers))))
     with suppress(SpinneyError):
         listed = await commands.list_commands(call)
-        yield base.CommandsListed((*listed, *agents.commands()))
+        yield agent_events.CommandsListed((*listed, *agents.commands()))

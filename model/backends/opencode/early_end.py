@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Final
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.channel import Channel
 from model.backends.opencode import errors
 from model.backends.opencode.inbox import TurnAborted
@@ -79,12 +79,12 @@ class EarlyEnds:
         if self._stream.error is not None:
             self._report(TurnAborted(turn, errors.turn_failure(self._stream.error)))
 
-    def _give_up(self, failure: base.TurnFailed | None) -> None:
+    def _give_up(self, failure: agent_events.TurnFailed | None) -> None:
         """End a turn in which the program would retry its provider for minutes."""
         if failure is not None and not self._is_stopping:
             self._run(self._fail(failure))
 
-    async def _fail(self, failure: base.TurnFailed) -> None:
+    async def _fail(self, failure: agent_events.TurnFailed) -> None:
         turn = self.turn
         await self._stopper.stop()
         self._report(TurnAborted(turn, failure))

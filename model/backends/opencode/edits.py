@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from model.backends.base import ToolResult, ToolUse
+from model.backends.agent_events import ToolResult, ToolUse
 from model.backends.edit_text import join_pieces, read_old_content
 from model.backends.json_values import as_objects, as_text
 from model.backends.worktree_paths import display_path

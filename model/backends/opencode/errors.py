@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from model.backends.base import Limit, TurnFailed
+from model.backends.agent_events import Limit, TurnFailed
 from model.backends.json_values import as_object
 from model.base.errors import ErrorType
 from model.base.text import clean_line

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.opencode.event_stream import ServerEvent
 from model.backends.opencode.server import NAME
 from model.backends.process import InvalidLine
@@ -25,7 +25,7 @@ class TurnAborted:
     """The turn with this number was ended early."""
 
     turn: int
-    failure: base.TurnFailed | None = None
+    failure: agent_events.TurnFailed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager, suppress
 from typing import Any, Final, Literal
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.base import Launch
 from model.backends.json_values import as_object, as_objects
 from model.backends.opencode import policy
@@ -49,17 +49,17 @@ class PendingRequests:
         self._stream = stream
         self._edits = edits
         self._pending: dict[str, Literal["permission"] | _Questions] = {}
-        self._uses: dict[str, base.ToolUse] = {}
+        self._uses: dict[str, agent_events.ToolUse] = {}
         self._agents: set[str] = set()
         self.early: list[ServerEvent] = []
         """Requests that wait for the input of their tools."""
 
-    def track(self, event: base.AgentEvent) -> None:
+    def track(self, event: agent_events.AgentEvent) -> None:
         """Track the tool uses that are shown, to describe permission requests for them."""
         match event:
-            case base.ToolUse():
+            case agent_events.ToolUse():
                 self._uses[event.id] = event
-            case base.ToolResult():
+            case agent_events.ToolResult():
                 self._agents.discard(event.tool_use_id)
 
     def begin_turn(self) -> None:
@@ -85,7 +85,7 @@ class PendingRequests:
             return True
         return permission != "task" and self._verdict(event.properties)[0] == "ask"
 
-    async def handle(self, event: ServerEvent) -> base.AgentEvent | None:
+    async def handle(self, event: ServerEvent) -> agent_events.AgentEvent | None:
         """Handle a request; return it for the user.
 
         `None` if it was answered automatically, or waits for its tool's input: see `handle_early`.
@@ -95,7 +95,7 @@ class PendingRequests:
             return None
         return await self._handle(event)
 
-    async def handle_early(self, *, is_late: bool) -> AsyncIterator[base.AgentEvent]:
+    async def handle_early(self, *, is_late: bool) -> AsyncIterator[agent_events.AgentEvent]:
         """Handle those that waited, and yield those for the user.
 
         `is_late` if the input of their tools does not come.
@@ -106,20 +106,20 @@ class PendingRequests:
             if (request := await handle(each)) is not None:
                 yield request
 
-    async def _handle(self, event: ServerEvent) -> base.AgentEvent | None:
+    async def _handle(self, event: ServerEvent) -> agent_events.AgentEvent | None:
         key = str(event.properties.get("id"))
         if key in self._pending:
             return None
         if event.kind == "question.asked":
             questions = _questions(event.properties.get("questions"))
             self._pending[key] = questions
-            return base.QuestionAsked(key, questions)
+            return agent_events.QuestionAsked(key, questions)
         return await self._handle_permission(key, event.properties)
 
-    def withdraw(self, request_id: str) -> base.RequestWithdrawn | None:
+    def withdraw(self, request_id: str) -> agent_events.RequestWithdrawn | None:
         """Remove a request that no longer needs an answer."""
         request = self._pending.pop(request_id, None)
-        return None if request is None else base.RequestWithdrawn(request_id)
+        return None if request is None else agent_events.RequestWithdrawn(request_id)
 
     async def permit(self, request_id: str, decision: base.Verdict, reason: str) -> None:
         """Allow once, or deny."""
@@ -161,7 +161,7 @@ class PendingRequests:
 
     async def _handle_permission(
         self, key: str, request: Mapping[str, Any]
-    ) -> base.AgentEvent | None:
+    ) -> agent_events.AgentEvent | None:
         name, patterns = str(request.get("permission")), _texts(request.get("patterns"))
         tool = self._stream.find_tool(request.get("tool"))
         verdict, denial = self._verdict(request)
@@ -189,14 +189,14 @@ class PendingRequests:
 
     def _describe_permission(
         self, key: str, name: str, patterns: Sequence[str], metadata: object, tool: str | None
-    ) -> base.PermissionRequested:
+    ) -> agent_events.PermissionRequested:
         reason = ""
         if name in _REASONS:
             reason = f"{_REASONS[name]}: {', '.join(patterns)}"
         use = self._uses.get(tool or "")
         if use is not None:
             description, directory = use.input.get("description"), use.input.get("workdir")
-            return base.PermissionRequested(
+            return agent_events.PermissionRequested(
                 key,
                 use.name,
                 use.input,
@@ -207,7 +207,7 @@ class PendingRequests:
         fields = as_object(metadata)
         is_edit = name == "edit"
         input_ = self._edits.from_request(fields) if is_edit else {**fields, "patterns": patterns}
-        return base.PermissionRequested(key, name, input_, reason, tool)
+        return agent_events.PermissionRequested(key, name, input_, reason, tool)
 
     def _too_many_agents(self) -> str:
         """Why no further sub-agent may start; empty if one may."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.base import Launch, Prompt, Settings
 from model.backends.channel import Channel
 from model.backends.json_values import as_object, as_objects
@@ -61,7 +61,7 @@ class OpenCodeSession:
         self._requests = PendingRequests(self._call, self._stream, self._edits, launch, rules)
         self._agents = CustomAgents(agents)
         self._channel = Channel(NAME)
-        self._plan: base.PlanProposed | None = None
+        self._plan: agent_events.PlanProposed | None = None
         self._bodies = PromptBodies(launch, models, self._stream, self.notice)
         self._responding_model = ""
         self._is_introduced = False
@@ -80,17 +80,17 @@ class OpenCodeSession:
         server.attach(conversation, self._inbox)
         self._inbox_task = asyncio.create_task(self._process_inbox())
 
-    def events(self) -> AsyncIterator[base.AgentEvent]:
+    def events(self) -> AsyncIterator[agent_events.AgentEvent]:
         """The agent's events, until its program has exited."""
         return self._channel.events()
 
-    async def emit(self, event: base.AgentEvent) -> None:
+    async def emit(self, event: agent_events.AgentEvent) -> None:
         """Send an event of the adapter itself to the engine."""
         await self._channel.emit(event)
 
     async def notice(self, text: str) -> None:
         """Send a notice of the adapter itself to the engine."""
-        await self._channel.emit(base.Notice(text))
+        await self._channel.emit(agent_events.Notice(text))
 
     async def send(self, prompt: Prompt) -> None:
         """Start a turn."""
@@ -102,7 +102,7 @@ class OpenCodeSession:
         self._channel.begin_turn()
         if not self._is_introduced:
             self._is_introduced = True
-            await self._channel.emit(base.ConversationIdentified(self._id))
+            await self._channel.emit(agent_events.ConversationIdentified(self._id))
             self._run_in_background(self._discover())
         try:
             await self._prompt(parts)
@@ -192,7 +192,9 @@ class OpenCodeSession:
         """Handle the inbox until the server exits or the session is closed, and end then."""
         reason = await self._inbox.process()
         is_stopped = self._channel.is_stopping
-        await self._end_early(None if is_stopped else base.TurnFailed(reason, "backend_error"))
+        await self._end_early(
+            None if is_stopped else agent_events.TurnFailed(reason, "backend_error")
+        )
         self._channel.end()
 
     async def _handle(self, item: InboxItem | None) -> None:
@@ -216,7 +218,7 @@ class OpenCodeSession:
             return
         if event.kind == "message.updated":
             for message_id in self._unread.find_read(as_object(event.properties.get("info"))):
-                await self._channel.emit(base.SteerTaken(message_id))
+                await self._channel.emit(agent_events.SteerTaken(message_id))
         match event.kind:
             case "permission.asked" | "question.asked":
                 if (request := await self._requests.handle(event)) is not None:
@@ -237,10 +239,12 @@ class OpenCodeSession:
             await self._on_idle()
         self._ends.check(event.status, event.kind, event.properties)
 
-    async def _convert_edits(self, event: base.AgentEvent) -> Iterable[base.AgentEvent]:
-        if isinstance(event, base.ToolUse) and event.name in EDIT_TOOLS:
+    async def _convert_edits(
+        self, event: agent_events.AgentEvent
+    ) -> Iterable[agent_events.AgentEvent]:
+        if isinstance(event, agent_events.ToolUse) and event.name in EDIT_TOOLS:
             return await asyncio.to_thread(self._edits.normalize, event)
-        if isinstance(event, base.ToolResult):
+        if isinstance(event, agent_events.ToolResult):
             return self._edits.results(event)
         return [event]
 
@@ -252,13 +256,17 @@ class OpenCodeSession:
         if self._unread and await self._is_busy():
             return  # it goes on with a message that arrived at the end
         result = self._stream.turn_result()
-        if self._stream.plan and isinstance(result, base.TurnFinished) and self._plan is None:
-            self._plan = base.PlanProposed(uuid.uuid4().hex, self._stream.plan)
+        if (
+            self._stream.plan
+            and isinstance(result, agent_events.TurnFinished)
+            and self._plan is None
+        ):
+            self._plan = agent_events.PlanProposed(uuid.uuid4().hex, self._stream.plan)
             await self._channel.emit(self._plan)
         elif self._plan is None:
             await self._end_turn(result)
 
-    async def _end_turn(self, result: base.TurnFinished | base.TurnFailed) -> None:
+    async def _end_turn(self, result: agent_events.TurnFinished | agent_events.TurnFailed) -> None:
         if not self._channel.is_turn_open:
             return
         await self._delete_unread()
@@ -270,13 +278,13 @@ class OpenCodeSession:
             self._run_in_background(self._requests.dismiss(request))
         await self._withdraw(self._requests.pending_ids)
         if self._plan is not None:
-            await self._channel.emit(base.RequestWithdrawn(self._plan.request_id))
+            await self._channel.emit(agent_events.RequestWithdrawn(self._plan.request_id))
             self._plan = None
-        if isinstance(result, base.TurnFinished):
+        if isinstance(result, agent_events.TurnFinished):
             window = self._models.context_window(self._stream.model)
             result = replace(result, context_window=window)
         if self._stream.prompt_id:
-            await self._channel.emit(base.TurnMarked(self._stream.prompt_id))
+            await self._channel.emit(agent_events.TurnMarked(self._stream.prompt_id))
         await self._channel.emit(result)
 
     async def _is_busy(self) -> bool:
@@ -294,13 +302,17 @@ class OpenCodeSession:
             with suppress(SpinneyError):  # the server may have exited
                 await self._call("DELETE", f"/session/{self._id}/message/{program_id}", None)
 
-    async def _end_early(self, failure: base.TurnFailed | None) -> None:
+    async def _end_early(self, failure: agent_events.TurnFailed | None) -> None:
         """End the turn with a failure, or as stopped."""
         result = self._stream.turn_result()
         if failure is None:
-            context = result.context_tokens if isinstance(result, base.TurnFinished) else None
+            context = (
+                result.context_tokens if isinstance(result, agent_events.TurnFinished) else None
+            )
             await self._end_turn(
-                base.TurnFinished("stopped", result.usage, context, cost_usd=result.cost_usd)
+                agent_events.TurnFinished(
+                    "stopped", result.usage, context, cost_usd=result.cost_usd
+                )
             )
         else:
             await self._end_turn(replace(failure, usage=result.usage, cost_usd=result.cost_usd))
@@ -355,7 +367,7 @@ class OpenCodeSession:
             await self._server.call("POST", path, directory, body, timeout, self._launch.recorder)
         except SpinneyError as error:
             if not self._channel.is_stopping:
-                failure = base.TurnFailed(error.message, error.error_type)
+                failure = agent_events.TurnFailed(error.message, error.error_type)
                 self._inbox.put(TurnAborted(turn, failure))
 
     async def _answer_plan(
@@ -389,7 +401,7 @@ class OpenCodeSession:
     async def _emit_model(self) -> None:
         if (model := self._stream.model) not in ("", self._responding_model):
             self._responding_model = model
-            await self._channel.emit(base.ModelReported(model))
+            await self._channel.emit(agent_events.ModelReported(model))
 
     def _run_in_background(self, coroutine: Any) -> None:
         task = asyncio.create_task(coroutine)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.json_values import as_number, as_object
 from model.backends.opencode import errors
 from model.backends.opencode.plan_text import PlanFilter
@@ -118,7 +118,7 @@ class OpenCodeStream:
         message = as_object(reference).get("messageID")
         return str(self._messages.get(str(message), {}).get("agent") or "")
 
-    def events(self, kind: str, properties: Json) -> Iterator[base.AgentEvent]:
+    def events(self, kind: str, properties: Json) -> Iterator[agent_events.AgentEvent]:
         """Convert an event of the program; unknown kinds are ignored."""
         match kind:
             case "session.created":
@@ -130,7 +130,7 @@ class OpenCodeStream:
                 if isinstance(error, Mapping) and not self._is_earlier(error):
                     self._error = error
             case "session.compacted" if properties.get("sessionID") == self.session_id:
-                yield base.COMPACTION_NOTE
+                yield agent_events.COMPACTION_NOTE
             case "message.updated":
                 yield from self._message(as_object(properties.get("info")))
             case "message.part.updated":
@@ -162,7 +162,7 @@ class OpenCodeStream:
         """Whether the input of a tool use has arrived."""
         return bool(self._tools[tool].input) if tool in self._tools else True
 
-    def turn_result(self) -> base.TurnFinished | base.TurnFailed:
+    def turn_result(self) -> agent_events.TurnFinished | agent_events.TurnFailed:
         """The result of the turn, once the program is idle."""
         usage, cost = self._usage(), self._cost()
         if self._error is not None and self._error.get("name") != _ABORTED:
@@ -170,16 +170,20 @@ class OpenCodeStream:
         last = self._last_response()
         context = _context_tokens(last)
         if self._error is not None:
-            return base.TurnFinished("stopped", usage, context, cost_usd=cost)
+            return agent_events.TurnFinished("stopped", usage, context, cost_usd=cost)
         finish = str((last or {}).get("finish") or "stop")
-        return base.TurnFinished(_STOP_REASONS.get(finish, finish), usage, context, cost_usd=cost)
+        return agent_events.TurnFinished(
+            _STOP_REASONS.get(finish, finish), usage, context, cost_usd=cost
+        )
 
-    def interrupt_tools(self) -> Iterator[base.AgentEvent]:
+    def interrupt_tools(self) -> Iterator[agent_events.AgentEvent]:
         """Yield results for the tools that have none when the turn ends."""
         for tool, state in self._tools.items():
             if state.status not in ("completed", "error"):
                 state.status = "error"
-                yield base.ToolResult(tool, "Interrupted before it was done.", is_error=True)
+                yield agent_events.ToolResult(
+                    tool, "Interrupted before it was done.", is_error=True
+                )
 
     @property
     def model(self) -> str:
@@ -196,12 +200,14 @@ class OpenCodeStream:
         """Whether this is the end of an earlier turn, whose stop was slow."""
         return error.get("name") == _ABORTED and not self.prompt_id
 
-    def _status(self, properties: Json) -> Iterator[base.AgentEvent]:
+    def _status(self, properties: Json) -> Iterator[agent_events.AgentEvent]:
         status = as_object(properties.get("status"))
         if self._is_ours(str(properties.get("sessionID"))) and status.get("type") == "retry":
-            yield base.Notice(errors.retry_notice(status.get("attempt"), status.get("message")))
+            yield agent_events.Notice(
+                errors.retry_notice(status.get("attempt"), status.get("message"))
+            )
 
-    def _message(self, info: Json) -> Iterator[base.AgentEvent]:
+    def _message(self, info: Json) -> Iterator[agent_events.AgentEvent]:
         key, session = info.get("id"), str(info.get("sessionID"))
         if not isinstance(key, str) or key in self._old or not self._is_ours(session):
             return
@@ -215,7 +221,7 @@ class OpenCodeStream:
         if info.get("role") == "assistant":
             before, self._messages[key] = self._usage(), info
             if (usage := self._usage()) != before:
-                yield base.UsageReported(usage, self._cost())
+                yield agent_events.UsageReported(usage, self._cost())
             if session == self.session_id:
                 if is_new:
                     self._has_started = True
@@ -250,7 +256,7 @@ class OpenCodeStream:
 
     # Parts --------------------------------------------------------------------------------------
 
-    def _part(self, part: Json) -> Iterator[base.AgentEvent]:
+    def _part(self, part: Json) -> Iterator[agent_events.AgentEvent]:
         message, key = part.get("messageID"), part.get("id")
         if not isinstance(message, str) or not isinstance(key, str) or message in self._old:
             return
@@ -265,7 +271,7 @@ class OpenCodeStream:
         if role == "assistant" and (kind == "tool" or part.get("text")):
             self._empty.clear()
         if kind == "compaction" and part.get("sessionID") == self.session_id:
-            yield base.Notice("Shortening the conversation…")
+            yield agent_events.Notice("Shortening the conversation…")
         elif role == "assistant" and kind == "tool":
             yield from self._tool(message, key, part)
         elif role == "assistant" and kind in _KINDS and self._shows_text(message, part):
@@ -276,7 +282,7 @@ class OpenCodeStream:
             return False
         return not _is_summary(self._messages.get(message, {}))
 
-    def _text(self, key: str, kind: Kind, part: Json) -> Iterator[base.AgentEvent]:
+    def _text(self, key: str, kind: Kind, part: Json) -> Iterator[agent_events.AgentEvent]:
         text = part.get("text")
         if not isinstance(text, str):
             return
@@ -290,12 +296,12 @@ class OpenCodeStream:
             self.plan = plan
         if rest.strip() and rest != self._final.get(key):
             self._final[key] = rest
-            yield base.TextFinal(key, rest, kind)
+            yield agent_events.TextFinal(key, rest, kind)
         elif not rest.strip() and key in self._shown:
             self._shown.discard(key)
-            yield base.BlockDropped(key)
+            yield agent_events.BlockDropped(key)
 
-    def _delta(self, properties: Json) -> Iterator[base.AgentEvent]:
+    def _delta(self, properties: Json) -> Iterator[agent_events.AgentEvent]:
         key, delta = str(properties.get("partID")), properties.get("delta")
         streamed = self._open_texts.get(key)
         if streamed is None or properties.get("field") != "text" or not isinstance(delta, str):
@@ -303,11 +309,11 @@ class OpenCodeStream:
         visible = streamed.add(delta)
         if visible:
             self._shown.add(key)
-            yield base.TextDelta(key, visible, streamed.kind)
+            yield agent_events.TextDelta(key, visible, streamed.kind)
 
     # Tools --------------------------------------------------------------------------------------
 
-    def _tool(self, message: str, key: str, part: Json) -> Iterator[base.AgentEvent]:
+    def _tool(self, message: str, key: str, part: Json) -> Iterator[agent_events.AgentEvent]:
         state, name = as_object(part.get("state")), str(part.get("tool"))
         status, input_ = str(state.get("status")), as_object(state.get("input"))
         session = str(part.get("sessionID"))
@@ -322,17 +328,17 @@ class OpenCodeStream:
         if known is not None and known.status in ("completed", "error"):
             return
         if known is None or (input_ and input_ != known.input):
-            yield base.ToolUse(key, _NAMES.get(name, name), input_, parent)
+            yield agent_events.ToolUse(key, _NAMES.get(name, name), input_, parent)
         self._tools[key] = _Tool(status, input_ or (known.input if known else {}))
         printed = as_object(state.get("metadata")).get("output")
         if status == "running" and isinstance(printed, str) and printed:
-            yield base.ToolOutput(key, printed, is_whole=True)
+            yield agent_events.ToolOutput(key, printed, is_whole=True)
         if status == "completed":
             # A command has an exit code, which is null if it was aborted.
             failed = as_object(state.get("metadata")).get("exit", 0) != 0
-            yield base.ToolResult(key, str(state.get("output") or ""), failed)
+            yield agent_events.ToolResult(key, str(state.get("output") or ""), failed)
         elif status == "error":
-            yield base.ToolResult(key, str(state.get("error") or ""), is_error=True)
+            yield agent_events.ToolResult(key, str(state.get("error") or ""), is_error=True)
 
 
 def _is_summary(info: Json) -> bool:

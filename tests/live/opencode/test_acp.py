@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from model.agents.agents_file import AgentRow, load_catalog
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.acp.backend import AcpBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub, configuration
 from tests.live.isolation import isolate_opencode
@@ -90,7 +90,7 @@ async def test_text_and_thinking_stream(shared: Shared) -> None:
     events = await shared.conversation.turn("think: about looms and threads")
     assert text(events, "thinking") == "about looms and threads"
     assert text(events) == "I thought about it."
-    finished = only(events, base.TurnFinished)
+    finished = only(events, agent_events.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage.output_tokens > 0
     assert finished.context_window
@@ -99,8 +99,8 @@ async def test_text_and_thinking_stream(shared: Shared) -> None:
 async def test_a_write_happens_on_disk_and_is_reported_as_an_edit(shared: Shared) -> None:
     events = await shared.conversation.turn("write a.txt: hi")
     assert (shared.worktree / "a.txt").read_text() == "hi"
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
-    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
+    *_, edit = (event for event in events if isinstance(event, agent_events.ToolUse))
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
     assert text(events).endswith("done")
@@ -110,7 +110,7 @@ async def test_an_edit_reports_what_it_replaces(shared: Shared) -> None:
     (shared.worktree / "edited.txt").write_text("one two three\n")
     events = await shared.conversation.turn("edit edited.txt: two => 2")
     assert (shared.worktree / "edited.txt").read_text() == "one 2 three\n"
-    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
+    *_, edit = (event for event in events if isinstance(event, agent_events.ToolUse))
     assert edit.name == "edit"
     assert ("two" in edit.input["old_content"], "2" in edit.input["new_content"]) == (True, True)
 
@@ -118,11 +118,11 @@ async def test_an_edit_reports_what_it_replaces(shared: Shared) -> None:
 async def test_a_command_is_asked_for_and_runs_once_allowed(shared: Shared) -> None:
     conversation = shared.conversation
     await conversation.agent.send(base.Prompt("bash: echo looms"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert asked.tool_name == "bash"
     assert "echo looms" in str(asked.input)
     await conversation.agent.permit(asked.request_id, "allow")
-    results = [e for e in await conversation.rest() if isinstance(e, base.ToolResult)]
+    results = [e for e in await conversation.rest() if isinstance(e, agent_events.ToolResult)]
     assert "looms" in results[-1].content
 
 
@@ -131,12 +131,12 @@ async def test_a_denied_command_does_not_run_and_the_reason_reaches_the_model(
 ) -> None:
     conversation = shared.conversation
     await conversation.agent.send(base.Prompt("bash: touch denied.txt"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "No files today.")
     events = await conversation.rest()
     assert not (shared.worktree / "denied.txt").exists()
     assert "No files today." in json.dumps(last_asked(provider))
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
 
 
 async def test_plan_mode_uses_the_agents_own_and_changes_nothing(
@@ -147,7 +147,7 @@ async def test_plan_mode_uses_the_agents_own_and_changes_nothing(
     assert list(worktree.iterdir()) == []
     await conversation.agent.configure(base.Settings("yolo"))
     events = await conversation.turn("bash: touch b.txt")
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
     assert (worktree / "b.txt").exists()
 
 
@@ -156,7 +156,7 @@ async def test_the_agents_own_commands_are_listed_and_run(open_acp: Open, worktr
     weave = "---\ndescription: Weave a cloth\n---\nsay: woven $ARGUMENTS\n"
     (worktree / ".opencode/command/weave.md").write_text(weave)
     conversation = await open_acp(system_prompt="You weave.", mode="plan")
-    listed = await conversation.until(base.CommandsListed)
+    listed = await conversation.until(agent_events.CommandsListed)
     commands = {each.name: each for each in listed.commands}
     assert commands["weave"].description == "Weave a cloth"
     assert text(await conversation.turn("/weave a long scarf")) == "woven a long scarf"
@@ -179,27 +179,27 @@ async def test_a_conversation_is_resumed_without_replaying_its_history(open_acp:
     events = await again.turn("remember?")
     assert "say: first" in text(events)
     assert get_resume_token(again) == get_resume_token(conversation)
-    assert not any(isinstance(event, base.Notice) for event in again.events)
+    assert not any(isinstance(event, agent_events.Notice) for event in again.events)
 
 
 async def test_an_unknown_conversation_starts_a_new_one(open_acp: Open) -> None:
     conversation = await open_acp(resume_token="ses_gone")
     assert text(await conversation.turn("say: hi")) == "hi"
-    assert "no longer knows the conversation" in only(conversation.events, base.Notice).text
+    assert "no longer knows the conversation" in only(conversation.events, agent_events.Notice).text
 
 
 async def test_a_stop_ends_the_turn_and_the_agent_stays_usable(shared: Shared) -> None:
     conversation = shared.conversation
     await conversation.agent.send(base.Prompt("slow"))
-    await conversation.until(base.TextDelta)
+    await conversation.until(agent_events.TextDelta)
     await conversation.agent.stop()
-    assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
+    assert only(await conversation.rest(), agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: again")) == "again"
 
 
 async def test_an_error_of_the_provider_fails_the_turn(shared: Shared) -> None:
     conversation = shared.conversation
-    failed = only(await conversation.turn("error 401"), base.TurnFailed)
+    failed = only(await conversation.turn("error 401"), agent_events.TurnFailed)
     assert failed.error
     assert text(await conversation.turn("say: again")) == "again"
 

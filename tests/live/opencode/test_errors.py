@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
 from tests.model.backends.agents import Open, only, text
@@ -24,7 +24,7 @@ async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
     open_opencode: Open, status: int, error_type: str, advice: str
 ) -> None:
     conversation = await open_opencode()
-    failed = only(await conversation.turn(f"error {status}"), base.TurnFailed)
+    failed = only(await conversation.turn(f"error {status}"), agent_events.TurnFailed)
     assert failed.error_type == error_type
     assert advice in failed.error
     assert text(await conversation.turn("say: again")) == "again"
@@ -36,7 +36,7 @@ async def test_a_rate_limit_reports_when_it_ends(
     conversation = await open_opencode()
     provider.headers, provider.error = {"retry-after": "600"}, "Rate limit reached"
     try:
-        failed = only(await conversation.turn("error 429"), base.TurnFailed)
+        failed = only(await conversation.turn("error 429"), agent_events.TurnFailed)
     finally:
         provider.headers, provider.error = {}, ""
     assert failed.error_type == "rate_limit_error"
@@ -50,7 +50,7 @@ async def test_a_provider_that_asks_for_a_delay_is_a_rate_limit(
     conversation = await open_opencode()
     provider.headers, provider.error = {"retry-after": "40"}, "Too busy just now."
     try:
-        failed = only(await conversation.turn("error 429"), base.TurnFailed)
+        failed = only(await conversation.turn("error 429"), agent_events.TurnFailed)
     finally:
         provider.headers, provider.error = {}, ""
     assert failed.error_type == "rate_limit_error"
@@ -65,7 +65,7 @@ async def test_a_broken_picture_fails_the_turn_and_the_next_one_works(
     broken.write_bytes(start[:-1] + b"\0" + bytes(40))
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("say: what is this?", images=(broken,)))
-    failed = only(await conversation.rest(), base.TurnFailed)
+    failed = only(await conversation.rest(), agent_events.TurnFailed)
     assert "mage could not be decoded" in failed.error
     assert text(await conversation.turn("say: again")) == "again"
 
@@ -77,7 +77,7 @@ async def test_a_provider_that_answers_with_a_page_fails_the_turn_and_the_next_o
     before = len(provider.requests)
     provider.page = "<html><body>Sign in to this network</body></html>"
     try:
-        failed = only(await conversation.turn("say: hello"), base.TurnFailed)
+        failed = only(await conversation.turn("say: hello"), agent_events.TurnFailed)
     finally:
         provider.page = ""
     assert "sign-in page" in failed.error
@@ -102,10 +102,10 @@ async def test_a_conversation_that_is_too_long_is_compacted(
         events = await conversation.turn("error 400")
     finally:
         provider.error = ""
-    notices = [event.text for event in events if isinstance(event, base.Notice)]
+    notices = [event.text for event in events if isinstance(event, agent_events.Notice)]
     assert notices == ["Shortening the conversation…"]
-    assert base.COMPACTION_NOTE in events
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert agent_events.COMPACTION_NOTE in events
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
 
 
 @pytest.mark.parametrize("stage", ["overloaded", "no network"])
@@ -118,7 +118,7 @@ async def test_an_unreachable_provider_fails_the_turn_soon(
         profile = {"provider": {PROVIDER: {"options": options}}}
     conversation = await open_opencode(profile=profile)
     events = await conversation.turn("error 529")
-    failed = only(events, base.TurnFailed)
+    failed = only(events, agent_events.TurnFailed)
     assert failed.error_type == "backend_error"
     assert "Try again" in failed.error
-    assert "Retrying" in next(e.text for e in events if isinstance(e, base.Notice))
+    assert "Retrying" in next(e.text for e in events if isinstance(e, agent_events.Notice))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
 from tests.live.opencode.conftest import files
 from tests.model.backends.agents import Open, only, text
@@ -17,13 +17,13 @@ async def test_build_mode_asks_before_a_command_and_a_denial_holds(
 ) -> None:
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("bash: touch a"))
-    asked = await conversation.until(base.PermissionRequested)
-    uses = [event for event in conversation.events if isinstance(event, base.ToolUse)]
+    asked = await conversation.until(agent_events.PermissionRequested)
+    uses = [event for event in conversation.events if isinstance(event, agent_events.ToolUse)]
     assert (asked.tool_name, asked.tool_use_id) == ("Bash", uses[-1].id)
     assert asked.input == uses[-1].input == {"command": "touch a", "description": "Run a command"}
     await conversation.agent.permit(asked.request_id, "deny", "Not on a Sunday.")
     events = await conversation.rest()
-    result = only(events, base.ToolResult)
+    result = only(events, agent_events.ToolResult)
     assert result.is_error
     assert "Not on a Sunday." in result.content
     assert text(events) == "done"  # the agent continues
@@ -34,21 +34,21 @@ async def test_a_command_allowed_once_is_asked_for_again(open_opencode: Open) ->
     conversation = await open_opencode()
     for _ in range(2):
         await conversation.agent.send(base.Prompt("bash: echo $((6 * 7))"))
-        asked = await conversation.until(base.PermissionRequested)
+        asked = await conversation.until(agent_events.PermissionRequested)
         await conversation.agent.permit(asked.request_id, "allow")
-        assert only(await conversation.rest(), base.ToolResult).content.strip() == "42"
+        assert only(await conversation.rest(), agent_events.ToolResult).content.strip() == "42"
 
 
 async def test_yolo_mode_runs_without_asking(open_opencode: Open, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     events = await (await open_opencode(mode="yolo")).turn(f"bash: touch {outside}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
     assert outside.exists()
 
 
 async def test_plan_mode_changes_nothing(open_opencode: Open, worktree: Path) -> None:
     events = await (await open_opencode(mode="plan")).turn("write a.txt: hi")
-    result = only(events, base.ToolResult)
+    result = only(events, agent_events.ToolResult)
     assert result.is_error
     assert "Plan mode" in result.content
     assert files(worktree) == []
@@ -74,7 +74,7 @@ async def test_plan_and_yolo_mode_apply_to_sub_agents(open_opencode: Open, workt
     assert files(worktree) == []
     events = await (await open_opencode(mode="yolo")).turn("agent: bash: touch b.txt")
     assert files(worktree) == ["b.txt"]
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
 
 
 async def test_an_approved_plan_is_carried_out_in_the_same_turn(
@@ -82,14 +82,14 @@ async def test_an_approved_plan_is_carried_out_in_the_same_turn(
 ) -> None:
     conversation = await open_opencode(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    plan = await conversation.until(base.PlanProposed)
+    plan = await conversation.until(agent_events.PlanProposed)
     assert plan.text == "weave a scarf"
     assert text(conversation.events) == "Here is a plan."
     assert files(worktree) == []
     await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
     events = await conversation.rest()
     assert (worktree / "planned.txt").read_text() == "weave a scarf\n"
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
     await conversation.turn("write later.txt: x")
     assert (worktree / "later.txt").exists()  # build mode remains set
 
@@ -99,7 +99,7 @@ async def test_an_edited_plan_is_carried_out_with_the_chosen_settings(
 ) -> None:
     conversation = await open_opencode(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    plan = await conversation.until(base.PlanProposed)
+    plan = await conversation.until(agent_events.PlanProposed)
     settings = base.Settings("yolo", f"{PROVIDER}/stub-2", "megathink", "high")
     await conversation.agent.approve(plan.request_id, settings, "knit a hat")
     await conversation.rest()
@@ -111,16 +111,16 @@ async def test_an_edited_plan_is_carried_out_with_the_chosen_settings(
 async def test_a_discussed_plan_is_revised(open_opencode: Open, worktree: Path) -> None:
     conversation = await open_opencode(mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    plan = await conversation.until(base.PlanProposed)
+    plan = await conversation.until(agent_events.PlanProposed)
     await conversation.agent.discuss(plan.request_id, base.Prompt("In blue, please"))
-    assert (await conversation.until(base.PlanProposed)).text == "weave a scarf, revised"
+    assert (await conversation.until(agent_events.PlanProposed)).text == "weave a scarf, revised"
     assert files(worktree) == []
 
 
 async def test_a_question_is_answered(open_opencode: Open) -> None:
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("ask: Tea or coffee? | Tea | Coffee"))
-    asked = await conversation.until(base.QuestionAsked)
+    asked = await conversation.until(agent_events.QuestionAsked)
     (question,) = asked.questions
     assert [option.label for option in question.options] == ["Tea", "Coffee"]
     await conversation.agent.answer(asked.request_id, {question.question: "Water"})
@@ -130,7 +130,7 @@ async def test_a_question_is_answered(open_opencode: Open) -> None:
 async def test_several_questions_accept_several_answers(open_opencode: Open) -> None:
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("ask twice: Wool? | Silk?"))
-    asked = await conversation.until(base.QuestionAsked)
+    asked = await conversation.until(agent_events.QuestionAsked)
     assert [(q.question, q.multi_select) for q in asked.questions] == [
         ("Wool?", True),
         ("Silk?", True),

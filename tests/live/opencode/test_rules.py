@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.live.completions_stub import CompletionsStub
 from tests.live.opencode.conftest import files
 from tests.model.backends.agents import Open, asks_permission, only, wait_until
@@ -50,14 +50,14 @@ async def test_what_the_user_denies_is_denied_in_every_mode(
     conversation = await open_opencode(mode=mode)
     for words in DENIED:
         events = await conversation.turn(words)
-        result = only(events, base.ToolResult)
+        result = only(events, agent_events.ToolResult)
         assert result.is_error, words
         assert "a rule which prevents you" in result.content, words
         assert not asks_permission(events), words
     assert (worktree / "a.txt").exists()
     assert "secret" not in files(worktree)
     control = await conversation.turn("read b.txt")
-    assert "words of a file" in only(control, base.ToolResult).content
+    assert "words of a file" in only(control, agent_events.ToolResult).content
 
 
 @pytest.mark.usefixtures("own_rules")
@@ -68,15 +68,15 @@ async def test_what_the_user_allows_runs_without_asking_in_build_mode_but_not_in
     assert not asks_permission(await conversation.turn("bash: touch one.txt > two.txt"))
     assert {"one.txt", "two.txt"} <= set(files(worktree))
     await conversation.agent.send(base.Prompt("bash: touch three.txt && mkdir four"))
-    request = await conversation.until(base.PermissionRequested)
+    request = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(request.request_id, "deny")
     await conversation.rest()
     planning = await open_opencode(mode="plan")
     await planning.agent.send(base.Prompt("bash: touch five.txt"))
-    request = await planning.until(base.PermissionRequested)
+    request = await planning.until(agent_events.PermissionRequested)
     await planning.agent.permit(request.request_id, "deny")
     await planning.rest()
-    assert only(await planning.turn("write six.txt: hi"), base.ToolResult).is_error
+    assert only(await planning.turn("write six.txt: hi"), agent_events.ToolResult).is_error
     assert files(worktree) == ["a.key", "a.txt", "b.txt", "one.txt", "opencode.json", "two.txt"]
 
 
@@ -86,7 +86,7 @@ async def test_permissions_of_a_user_defined_sub_agent_do_not_widen_plan_mode(
 ) -> None:
     planning = await open_opencode(mode="plan")
     await planning.agent.send(base.Prompt("agent weaver: bash: mkdir planned"))
-    request = await planning.until(base.PermissionRequested)
+    request = await planning.until(agent_events.PermissionRequested)
     await planning.agent.permit(request.request_id, "deny")
     await planning.rest()
     building = await open_opencode()
@@ -104,7 +104,7 @@ async def test_a_mode_change_during_a_turn_applies_at_once(
     await wait_until(lambda: files(worktree) == ["one"])  # reported earlier than it runs
     await conversation.agent.configure(base.Settings("plan"))
     (worktree / "changed").touch()
-    request = await conversation.until(base.PermissionRequested)
+    request = await conversation.until(agent_events.PermissionRequested)
     assert request.input["command"] == "mkdir two"
     assert files(worktree) == ["changed", "one"]
     await conversation.agent.configure(base.Settings("yolo"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base, process_table
+from model.backends import agent_events, base, process_table
 from model.backends import program as backend_program
 from model.backends.opencode.backend import OpenCodeBackend
 from model.base.errors import SpinneyError
@@ -34,9 +34,9 @@ async def test_a_killed_server_fails_the_turn_and_a_new_one_resumes_the_conversa
         before = Conversation(await backend.open(launch))
         await before.turn("say: the colour is blue")
         await before.agent.send(base.Prompt("slow"))
-        await before.until(base.TextDelta)
+        await before.until(agent_events.TextDelta)
         os.kill(find_server(tmp_path / "data"), signal.SIGKILL)
-        failed = only(await before.rest(), base.TurnFailed)
+        failed = only(await before.rest(), agent_events.TurnFailed)
         assert failed.error_type == "backend_error"
         assert "SIGKILL" in failed.error
         await before.end()

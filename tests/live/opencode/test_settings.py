@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.opencode.backend import OpenCodeBackend
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
 from tests.model.backends.agents import Open, get_resume_token, only, text, wait_for_commands
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 @pytest.mark.parametrize("mode", ["build", "yolo"])
 async def test_without_sub_agents_their_tool_is_refused(open_opencode: Open, mode: str) -> None:
     conversation = await open_opencode(mode=mode, max_sub_agents=0)
-    result = only(await conversation.turn("agent: say: hello"), base.ToolResult)
+    result = only(await conversation.turn("agent: say: hello"), agent_events.ToolResult)
     assert result.is_error
     assert "no sub-agents" in result.content
 
@@ -34,7 +34,7 @@ async def test_each_worktrees_environment_reaches_only_its_commands(
         events = await conversation.turn(
             "bash: echo $SPINNEY_BRANCH ${OPENCODE_SERVER_PASSWORD:-none} $SPINNEY_AGENT"
         )
-        seen.append(only(events, base.ToolResult).content.split())
+        seen.append(only(events, agent_events.ToolResult).content.split())
     (one, first_password, first), (two, second_password, second) = seen
     assert (one, two) == ("one", "two")
     assert (first_password, second_password) == ("none", "none")
@@ -55,7 +55,7 @@ async def test_mcp_servers_are_listed_including_disabled_ones(
         profile=profile, disabled_mcp_servers=frozenset({"two", "gone"})
     )
     await conversation.agent.send(base.Prompt("say: hello"))
-    seen = await conversation.until(base.McpServersListed)
+    seen = await conversation.until(agent_events.McpServersListed)
     assert {"one", "two"} <= set(seen.names)
 
 
@@ -82,7 +82,7 @@ async def test_text_only_has_no_tools_and_is_not_persisted(
     assert "Write a name." in json.dumps(provider.requests[-1]["messages"])
     await conversation.agent.close()
     again = await open_opencode(resume_token=get_resume_token(conversation))
-    assert "starts a new one" in only(await again.turn("say: hello"), base.Notice).text
+    assert "starts a new one" in only(await again.turn("say: hello"), agent_events.Notice).text
 
 
 async def test_a_project_command_runs_and_can_be_stopped(
@@ -93,12 +93,12 @@ async def test_a_project_command_runs_and_can_be_stopped(
     (worktree / "opencode.json").write_text(json.dumps({**settings, "command": commands}))
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("/idle"))
-    await conversation.until(base.TextDelta)
+    await conversation.until(agent_events.TextDelta)
     await conversation.agent.stop()
-    assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
+    assert only(await conversation.rest(), agent_events.TurnFinished).stop_reason == "stopped"
     events = await conversation.turn("/weave a long scarf")
     assert text(events) == "woven a long scarf"
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
     assert text(await conversation.turn("say: again")) == "again"
 
 
@@ -143,7 +143,7 @@ async def test_a_user_defined_agent_gets_the_message_that_begins_with_its_name(
     assert (await wait_for_commands(conversation))["reviewer"].description == "Reviews looms"
     await conversation.agent.configure(base.Settings("plan", f"{PROVIDER}/{MODEL}"))
     events = await conversation.turn("/reviewer write b.txt: looks good")
-    assert only(events, base.ToolResult).is_error
+    assert only(events, agent_events.ToolResult).is_error
     await conversation.turn("/weaver say: hello")
     assert "weaver" in json.dumps(provider.requests[-1]["messages"][-1])
     await conversation.turn("say: hello")
@@ -155,8 +155,8 @@ async def test_compact_compacts_the_conversation(open_opencode: Open, model: str
     conversation = await open_opencode(model=model)
     await conversation.turn("say: the colour is blue")
     events = await conversation.turn("/compact")
-    assert base.COMPACTION_NOTE in events
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert agent_events.COMPACTION_NOTE in events
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
     assert text(await conversation.turn("say: again")) == "again"
 
 
@@ -164,5 +164,5 @@ async def test_an_unknown_command_is_sent_as_text(
     open_opencode: Open, provider: CompletionsStub
 ) -> None:
     conversation = await open_opencode()
-    only(await conversation.turn("/etc/hosts is what?"), base.TurnFinished)
+    only(await conversation.turn("/etc/hosts is what?"), agent_events.TurnFinished)
     assert "/etc/hosts is what?" in json.dumps(provider.requests[-1]["messages"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.model.backends.agents import Open, find_processes_in, is_running, only, text, wait_until
 from tests.patience import PATIENCE
 
@@ -26,10 +26,10 @@ async def test_stop_at_every_stage_keeps_the_conversation_usable(
         "plan": "plan: weave a scarf",
     }
     waits: dict[str, Any] = {
-        "text": base.TextDelta,
-        "permission": base.PermissionRequested,
-        "question": base.QuestionAsked,
-        "plan": base.PlanProposed,
+        "text": agent_events.TextDelta,
+        "permission": agent_events.PermissionRequested,
+        "question": agent_events.QuestionAsked,
+        "plan": agent_events.PlanProposed,
     }
     mode = {"tool": "yolo", "plan": "plan"}.get(stage, "build")
     conversation = await open_opencode(mode=mode)
@@ -40,9 +40,9 @@ async def test_stop_at_every_stage_keeps_the_conversation_usable(
         await wait_until((worktree / "ready").exists)
     async with asyncio.timeout(PATIENCE):  # the command and the whole answer take a minute
         _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     asked = [e.request_id for e in conversation.events if hasattr(e, "request_id")]
-    withdrawn = [e.request_id for e in events if isinstance(e, base.RequestWithdrawn)]
+    withdrawn = [e.request_id for e in events if isinstance(e, agent_events.RequestWithdrawn)]
     assert set(asked) == set(withdrawn)
     assert text(await conversation.turn("say: still here")) == "still here"
 
@@ -53,8 +53,8 @@ async def test_stop_ends_all_processes_of_the_command(open_opencode: Open, workt
     await conversation.agent.send(base.Prompt(f"bash: {command}"))
     await wait_until((worktree / "ready").exists)
     _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
-    assert only(events, base.ToolResult).is_error
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.ToolResult).is_error
     pid = int((worktree / "ready").read_text())
     await wait_until(lambda: not is_running(pid))
     await wait_until(lambda: not find_processes_in(worktree))

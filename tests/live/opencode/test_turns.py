@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.domain.usage import Usage
 from tests.live.completions_stub import WINDOW, CompletionsStub
 from tests.model.backends.agents import Open, get_resume_token, only, text
@@ -19,8 +19,8 @@ async def test_text_and_thinking_stream_and_the_usage_is_reported(open_opencode:
     events = await (await open_opencode()).turn("think: about looms and threads")
     assert text(events, "thinking") == "about looms and threads"
     assert text(events) == "I thought about it."
-    assert sum(isinstance(event, base.TextDelta) for event in events) >= 2
-    finished = only(events, base.TurnFinished)
+    assert sum(isinstance(event, agent_events.TextDelta) for event in events) >= 2
+    finished = only(events, agent_events.TurnFinished)
     assert finished.stop_reason == "end_turn"
     assert finished.usage == Usage(input_tokens=120, output_tokens=5, cache_read_input_tokens=3)
     assert finished.context_tokens == 123
@@ -32,10 +32,10 @@ async def test_a_write_happens_on_disk_and_is_reported_as_an_edit(
 ) -> None:
     events = await (await open_opencode()).turn("write a.txt: hi")
     assert (worktree / "a.txt").read_text() == "hi"
-    *_, edit = (event for event in events if isinstance(event, base.ToolUse))
+    *_, edit = (event for event in events if isinstance(event, agent_events.ToolUse))
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
-    result = only(events, base.ToolResult)
+    result = only(events, agent_events.ToolResult)
     assert (result.tool_use_id, result.is_error) == (edit.id, False)
     assert text(events).endswith("done")
 
@@ -44,7 +44,7 @@ async def test_an_edit_reports_what_it_replaces(open_opencode: Open, worktree: P
     (worktree / "a.txt").write_text("one two three")
     events = await (await open_opencode()).turn("edit a.txt: two => 2")
     assert (worktree / "a.txt").read_text() == "one 2 three"
-    edits = [e.input for e in events if isinstance(e, base.ToolUse) and e.name == "edit"]
+    edits = [e.input for e in events if isinstance(e, agent_events.ToolUse) and e.name == "edit"]
     assert edits[-1] == {"file_path": "a.txt", "old_content": "two", "new_content": "2"}
 
 
@@ -56,7 +56,9 @@ async def test_an_overwritten_file_is_reported_with_its_old_content(
         conversation = await open_opencode(mode=mode)
         (worktree / "a.txt").write_text(f"before {mode}")
         events = await conversation.turn("write a.txt: after")
-        edits = [e.input for e in events if isinstance(e, base.ToolUse) and e.input["file_path"]]
+        edits = [
+            e.input for e in events if isinstance(e, agent_events.ToolUse) and e.input["file_path"]
+        ]
         assert {edit["old_content"] for edit in edits} == {f"before {mode}"}
 
 
@@ -65,22 +67,22 @@ async def test_a_sub_agents_tools_are_asked_for_and_reported_under_its_call(
 ) -> None:
     conversation = await open_opencode()
     await conversation.agent.send(base.Prompt("agent: bash: echo $((6 * 7))"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert asked.input["command"] == "echo $((6 * 7))"
     await conversation.agent.permit(asked.request_id, "allow")
     events = await conversation.rest()
-    uses = {e.id: e for e in conversation.events if isinstance(e, base.ToolUse)}
+    uses = {e.id: e for e in conversation.events if isinstance(e, agent_events.ToolUse)}
     task, command = uses.values()
     assert command.parent_tool_use_id == task.id
     assert asked.tool_use_id == command.id
-    results = {e.tool_use_id: e.content for e in events if isinstance(e, base.ToolResult)}
+    results = {e.tool_use_id: e.content for e in events if isinstance(e, agent_events.ToolResult)}
     assert results[command.id].strip() == "42"
     assert "done" in results[task.id]
 
 
 async def test_a_to_do_list_is_reported(open_opencode: Open) -> None:
     events = await (await open_opencode()).turn("todo: spin | weave")
-    use = [event for event in events if isinstance(event, base.ToolUse)][-1]
+    use = [event for event in events if isinstance(event, agent_events.ToolUse)][-1]
     assert use.name == "TodoWrite"
     assert [todo["content"] for todo in use.input["todos"]] == ["spin", "weave"]
 
@@ -99,7 +101,7 @@ async def test_an_unknown_conversation_starts_a_new_one(open_opencode: Open) -> 
         conversation = await open_opencode(resume_token=unknown)
         events = await conversation.turn("say: hello")
         assert text(events) == "hello"
-        assert "starts a new one" in only(events, base.Notice).text
+        assert "starts a new one" in only(events, agent_events.Notice).text
         assert get_resume_token(conversation) != unknown
 
 
@@ -117,7 +119,7 @@ async def test_files_and_pictures_reach_the_provider(
     conversation = await open_opencode()
     notes, gone = worktree / "notes.txt", worktree / "gone.txt"
     await conversation.agent.send(base.Prompt("say: seen", (notes, gone), (picture,)))
-    only(await conversation.rest(), base.TurnFinished)
+    only(await conversation.rest(), agent_events.TurnFinished)
     sent = json.dumps(provider.requests[-1]["messages"])
     assert "warp and weft" in sent
     assert "data:image/png;base64" in sent
@@ -142,9 +144,9 @@ async def test_an_agent_commits_in_a_linked_worktree(open_opencode: Open, tmp_pa
     await conversation.turn("write a.txt: hi")
     who = "-c user.name=T -c user.email=t@example.org"
     await conversation.agent.send(base.Prompt(f"bash: git add a.txt && git {who} commit -m Add"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "allow")
-    assert not only(await conversation.rest(), base.ToolResult).is_error
+    assert not only(await conversation.rest(), agent_events.ToolResult).is_error
     assert git(linked, "log", "-1", "--format=%s").strip() == "Add"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from model.agents.catalog import Catalog
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.model_lists import ModelList, OfferedModel
 from model.base.paths import Directories
 from model.commands import doctor
@@ -48,7 +48,7 @@ class ListingBackend(FakeBackend):
         self.opened.append(launch)
         await (self.starts.wait() if self.starts else asyncio.sleep(0))
         agent = await super().open(launch)
-        self.agents[launch.session_id].say(base.ModelsListed(self.reported))
+        self.agents[launch.session_id].say(agent_events.ModelsListed(self.reported))
         return agent
 
 
@@ -175,7 +175,7 @@ async def test_the_answering_model_is_shown_until_another_is_chosen(
     workspace: Workspace, session: Session, backend: ListingBackend, eventually: Eventually
 ) -> None:
     backend.script = lambda prompt: [
-        base.ModelReported("claude-haiku-9", is_user_choice=True),
+        agent_events.ModelReported("claude-haiku-9", is_user_choice=True),
         DONE,
     ]
     await send_chat_message(workspace, session.id, "/model haiku")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
-from model.backends import base, channel, program
+from model.backends import agent_events, base, channel, program
 from model.backends.acp import backend
 from model.backends.opencode import stop
 from model.domain.agent_commands import AgentCommand
@@ -28,18 +28,18 @@ class Conversation:
 
     def __init__(self, agent: base.Agent) -> None:
         self.agent = agent
-        self.events: list[base.AgentEvent] = []
+        self.events: list[agent_events.AgentEvent] = []
         self._events = agent.events()
 
-    async def turn(self, text: str) -> list[base.AgentEvent]:
+    async def turn(self, text: str) -> list[agent_events.AgentEvent]:
         """Send `text`; return the events until the turn's end."""
         await self.agent.send(base.Prompt(text))
         return await self.rest()
 
-    async def rest(self) -> list[base.AgentEvent]:
+    async def rest(self) -> list[agent_events.AgentEvent]:
         """The events until the turn's end."""
         before = len(self.events)
-        await self.until(base.TurnFinished, base.TurnFailed)
+        await self.until(agent_events.TurnFinished, agent_events.TurnFailed)
         return self.events[before:]
 
     async def until(self, *kinds: type[Event]) -> Event:
@@ -62,14 +62,16 @@ Open = Callable[..., Awaitable[Conversation]]
 """Opens a conversation with an agent that is closed at the test's end."""
 
 
-def text(events: list[base.AgentEvent], kind: str = "text") -> str:
+def text(events: list[agent_events.AgentEvent], kind: str = "text") -> str:
     """The streamed text as a whole."""
     return "".join(
-        event.text for event in events if isinstance(event, base.TextDelta) and event.kind == kind
+        event.text
+        for event in events
+        if isinstance(event, agent_events.TextDelta) and event.kind == kind
     )
 
 
-def only(events: list[base.AgentEvent], kind: type[Event]) -> Event:
+def only(events: list[agent_events.AgentEvent], kind: type[Event]) -> Event:
     """The one event of this kind."""
     found = [event for event in events if isinstance(event, kind)]
     assert len(found) == 1, f"{len(found)} of {kind.__name__} in {events}"
@@ -77,11 +79,11 @@ def only(events: list[base.AgentEvent], kind: type[Event]) -> Event:
 
 
 def get_resume_token(conversation: Conversation) -> str:
-    return only(conversation.events, base.ConversationIdentified).resume_token
+    return only(conversation.events, agent_events.ConversationIdentified).resume_token
 
 
-def asks_permission(events: list[base.AgentEvent]) -> bool:
-    return any(isinstance(event, base.PermissionRequested) for event in events)
+def asks_permission(events: list[agent_events.AgentEvent]) -> bool:
+    return any(isinstance(event, agent_events.PermissionRequested) for event in events)
 
 
 def by_name(commands: tuple[AgentCommand, ...]) -> dict[str, AgentCommand]:
@@ -90,8 +92,8 @@ def by_name(commands: tuple[AgentCommand, ...]) -> dict[str, AgentCommand]:
 
 async def wait_for_commands(conversation: Conversation) -> dict[str, AgentCommand]:
     """The commands that the program listed last, or lists next."""
-    listed = [each for each in conversation.events if isinstance(each, base.CommandsListed)]
-    return by_name((listed or [await conversation.until(base.CommandsListed)])[-1].commands)
+    listed = [each for each in conversation.events if isinstance(each, agent_events.CommandsListed)]
+    return by_name((listed or [await conversation.until(agent_events.CommandsListed)])[-1].commands)
 
 
 def is_running(pid: int) -> bool:

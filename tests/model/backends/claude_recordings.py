@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.process import AgentProcess
 from model.base.errors import SpinneyError
 from model.domain.modes import ExecutionMode
@@ -44,7 +44,7 @@ class Scenario:
     stopped_at: type[object] | None = None
     """The event at which the user stops the turn."""
 
-    async def perform(self, conversation: Conversation) -> list[base.AgentEvent]:
+    async def perform(self, conversation: Conversation) -> list[agent_events.AgentEvent]:
         """Send the prompts and respond to requests; return all events."""
         for prompt in self.prompts:
             await conversation.agent.send(base.Prompt(prompt))
@@ -57,15 +57,15 @@ class Scenario:
             await agent.stop()
             return
         match event:
-            case base.PlanProposed(request_id=asked):
+            case agent_events.PlanProposed(request_id=asked):
                 await agent.approve(asked, base.Settings("build", self.model, "think"), None)
-            case base.PermissionRequested(request_id=asked):
+            case agent_events.PermissionRequested(request_id=asked):
                 await agent.permit(asked, "allow")
-            case base.QuestionAsked(request_id=asked, questions=questions):
+            case agent_events.QuestionAsked(request_id=asked, questions=questions):
                 await agent.answer(asked, {each.question: "Tea" for each in questions})
 
 
-_ENDS = (base.TurnFinished, base.TurnFailed)
+_ENDS = (agent_events.TurnFinished, agent_events.TurnFailed)
 
 SCENARIOS: Mapping[str, Scenario] = {
     "thinking": Scenario("build", ("think: about looms and threads",)),
@@ -77,9 +77,11 @@ SCENARIOS: Mapping[str, Scenario] = {
     "to-do": Scenario(
         "build", (f"call: TodoWrite {json.dumps({'todos': [_TODO]})}",), "claude-sonnet-4-5"
     ),
-    "stopped-text": Scenario("build", ("slow", "say: on"), stopped_at=base.TextDelta),
+    "stopped-text": Scenario("build", ("slow", "say: on"), stopped_at=agent_events.TextDelta),
     "stopped-question": Scenario(
-        "build", ("ask: Tea or coffee? | Tea | Coffee", "say: on"), stopped_at=base.QuestionAsked
+        "build",
+        ("ask: Tea or coffee? | Tea | Coffee", "say: on"),
+        stopped_at=agent_events.QuestionAsked,
     ),
     "overloaded": Scenario("build", ("error 529", "say: on")),
     "compacted": Scenario("build", ("say: the colour is blue", "/compact", "say: on")),

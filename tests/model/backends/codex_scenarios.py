@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.model.backends.agents import Conversation
 
 
@@ -31,7 +31,7 @@ SCENARIOS = {
 }
 
 
-async def play(conversation: Conversation, scenario: Scenario) -> list[base.AgentEvent]:
+async def play(conversation: Conversation, scenario: Scenario) -> list[agent_events.AgentEvent]:
     """Send the messages; return all events."""
     for message in scenario.messages:
         await conversation.agent.send(base.Prompt(message))
@@ -42,19 +42,19 @@ async def play(conversation: Conversation, scenario: Scenario) -> list[base.Agen
 async def finish_turn(conversation: Conversation, scenario: Scenario) -> None:
     """Grant every request until the turn ends."""
     agent = conversation.agent
-    ends = (base.TurnFinished, base.TurnFailed)
-    asks = (base.PermissionRequested, base.QuestionAsked, base.PlanProposed)
-    waits = (base.TextDelta,) if scenario.stops else ()
+    ends = (agent_events.TurnFinished, agent_events.TurnFailed)
+    asks = (agent_events.PermissionRequested, agent_events.QuestionAsked, agent_events.PlanProposed)
+    waits = (agent_events.TextDelta,) if scenario.stops else ()
     while True:
         match await conversation.until(*ends, *asks, *waits):
-            case base.PermissionRequested(request_id=key):
+            case agent_events.PermissionRequested(request_id=key):
                 await agent.permit(key, "allow")
-            case base.QuestionAsked(request_id=key, questions=questions):
+            case agent_events.QuestionAsked(request_id=key, questions=questions):
                 first = [(q.question, q.options[0].label if q.options else "") for q in questions]
                 await agent.answer(key, dict(first))
-            case base.PlanProposed(request_id=key):
+            case agent_events.PlanProposed(request_id=key):
                 await agent.approve(key, base.Settings("build", "gpt-5.5"), None)
-            case base.TextDelta():
+            case agent_events.TextDelta():
                 await agent.stop()
             case _:
                 return

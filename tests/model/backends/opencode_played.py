@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.opencode.event_stream import EventFeed
 from model.backends.opencode.models import Models
 from model.backends.opencode.server import CALL_TIMEOUT, Listener
@@ -147,21 +147,21 @@ async def respond_to_requests(conversation: Conversation, scenario: str) -> None
     to_stop = scenario == "stop"
     async for event in conversation.agent.events():
         conversation.events.append(event)
-        if isinstance(event, base.TurnFinished | base.TurnFailed):
+        if isinstance(event, agent_events.TurnFinished | agent_events.TurnFailed):
             return
-        if isinstance(event, base.TextDelta) and to_stop:
+        if isinstance(event, agent_events.TextDelta) and to_stop:
             to_stop = False
             await conversation.agent.stop()
         with suppress(SpinneyError):  # the request may have been withdrawn meanwhile
             await _respond(conversation.agent, event)
 
 
-async def _respond(agent: base.Agent, event: base.AgentEvent) -> None:
+async def _respond(agent: base.Agent, event: agent_events.AgentEvent) -> None:
     match event:
-        case base.PermissionRequested():
+        case agent_events.PermissionRequested():
             await agent.permit(event.request_id, "allow")
-        case base.QuestionAsked():
+        case agent_events.QuestionAsked():
             answers = {each.question: "Water" for each in event.questions}
             await agent.answer(event.request_id, answers)
-        case base.PlanProposed():
+        case agent_events.PlanProposed():
             await agent.approve(event.request_id, base.Settings("build"), None)

@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from model.agents.agents_file import AgentRow
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.acp.backend import AcpBackend
 from model.backends.acp.session import AcpSession
 from model.backends.process import AgentProcess, JsonLine
@@ -193,8 +193,8 @@ async def test_ungarbled_lines_make_a_complete_turn(worktree: Path) -> None:
     await session.start_conversation(launch)
     events = await Conversation(session).turn("weave")
     assert text(events) == "I weave a scarf. The end."
-    assert only(events, base.TurnFinished).context_window == 9
-    assert only(events, base.RequestWithdrawn)
+    assert only(events, agent_events.TurnFinished).context_window == 9
+    assert only(events, agent_events.RequestWithdrawn)
     await session.close()
 
 
@@ -208,7 +208,7 @@ async def test_a_garbled_turn_ends_without_an_unhandled_error(
         await session.initialize()
         await session.start_conversation(launch)
         events = await Conversation(session).turn("weave")
-        assert isinstance(events[-1], base.TurnFinished | base.TurnFailed), seed
+        assert isinstance(events[-1], agent_events.TurnFinished | agent_events.TurnFailed), seed
         assert "failed to handle a line" not in caplog.text, (seed, caplog.text)
         await session.close()
 
@@ -254,5 +254,5 @@ async def test_lines_that_arrive_in_pieces_are_reassembled(
     session = await AcpBackend(row).open(make_launch(worktree))
     events = await Conversation(session).turn("weave")
     assert text(events) == "ünïcödé 🧶 I weave a scarf. The end."
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
     await session.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.acp import backend
 from model.backends.acp.backend import AcpBackend
 from model.base.errors import SpinneyError
@@ -39,7 +39,9 @@ async def test_a_resumed_conversation_does_not_repeat_its_history(
     )
     events = await again.turn("remember?")
     assert text(events) == "say: one "
-    assert not any(isinstance(event, base.ToolUse | base.Notice) for event in again.events)
+    assert not any(
+        isinstance(event, agent_events.ToolUse | agent_events.Notice) for event in again.events
+    )
     assert get_resume_token(again) == get_resume_token(conversation)
     assert read_prompts(request_log)[-1] == ["remember?"]
     assert len(read_requests(request_log, f"session/{way}")) == 1
@@ -50,7 +52,7 @@ async def test_a_lost_conversation_starts_over_with_a_notice(open_small: Open, c
     conversation = await open_small(can=can, resume_token="gone")
     assert text(await conversation.turn("say: hi")) == "hi "
     assert get_resume_token(conversation) != "gone"
-    assert "no longer knows the conversation" in only(conversation.events, base.Notice).text
+    assert "no longer knows the conversation" in only(conversation.events, agent_events.Notice).text
 
 
 # Stopping and ending -----------------------------------------------------------------------------
@@ -59,20 +61,20 @@ async def test_a_lost_conversation_starts_over_with_a_notice(open_small: Open, c
 async def test_a_stop_ends_the_turn_and_the_agent_stays(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("slow: x"))
-    await conversation.until(base.TextDelta)
+    await conversation.until(agent_events.TextDelta)
     await conversation.agent.stop()
-    assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
+    assert only(await conversation.rest(), agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("say: again")) == "again "
 
 
 async def test_a_stop_withdraws_open_requests(open_small: Open, request_log: Path) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.stop()
     events = await conversation.rest()
-    assert only(events, base.RequestWithdrawn).request_id == asked.request_id
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.RequestWithdrawn).request_id == asked.request_id
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     assert read_requests(request_log, "permission")[0]["outcome"]["outcome"] == "cancelled"
 
 
@@ -80,23 +82,23 @@ async def test_a_stop_withdraws_open_requests(open_small: Open, request_log: Pat
 async def test_an_agent_that_ignores_a_stop_is_killed_with_its_children(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("deaf: x"))
-    child = int((await conversation.until(base.TextDelta)).text)
+    child = int((await conversation.until(agent_events.TextDelta)).text)
     await conversation.agent.stop()
-    assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
+    assert only(await conversation.rest(), agent_events.TurnFinished).stop_reason == "stopped"
     await wait_until(lambda: not is_running(child))
 
 
 async def test_closing_during_a_turn_leaves_no_process(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("deaf: x"))
-    child = int((await conversation.until(base.TextDelta)).text)
+    child = int((await conversation.until(agent_events.TextDelta)).text)
     await conversation.agent.close()
     await wait_until(lambda: not is_running(child))
 
 
 async def test_a_program_that_dies_fails_the_turn_with_its_last_output(open_small: Open) -> None:
     events = await (await open_small()).turn("die: now")
-    failed = only(events, base.TurnFailed)
+    failed = only(events, agent_events.TurnFailed)
     assert "exit code 3" in failed.error
     assert "the loom is broken" in failed.error
     assert failed.error_type == "backend_error"
@@ -116,7 +118,7 @@ async def test_an_error_fails_the_turn_and_the_next_one_works(
     open_small: Open, words: str, error_type: str, expected: str
 ) -> None:
     conversation = await open_small()
-    failed = only(await conversation.turn(words), base.TurnFailed)
+    failed = only(await conversation.turn(words), agent_events.TurnFailed)
     assert failed.error_type == error_type
     assert expected in failed.error
     assert text(await conversation.turn("say: again")) == "again "
@@ -124,7 +126,7 @@ async def test_an_error_fails_the_turn_and_the_next_one_works(
 
 @pytest.mark.parametrize("reason", ["max_tokens", "max_turn_requests", "cancelled"])
 async def test_the_stop_reason_of_a_turn_is_reported(open_small: Open, reason: str) -> None:
-    finished = only(await (await open_small()).turn(f"stop: {reason}"), base.TurnFinished)
+    finished = only(await (await open_small()).turn(f"stop: {reason}"), agent_events.TurnFinished)
     assert finished.stop_reason == reason
 
 
@@ -134,7 +136,7 @@ async def test_the_stop_reason_of_a_turn_is_reported(open_small: Open, reason: s
 async def test_lines_that_are_not_json_are_skipped_with_one_notice(open_small: Open) -> None:
     conversation = await open_small()
     events = await conversation.turn("raw: [log] I say this here\n[log] and this")
-    assert "ignored (not JSON)" in only(events, base.Notice).text
+    assert "ignored (not JSON)" in only(events, agent_events.Notice).text
     assert text(await conversation.turn("say: again")) == "again "
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from tests.model.backends.acp_small import ROW, TURN_USAGE, read_prompts, read_requests
 from tests.model.backends.agents import Open, only, text
@@ -16,12 +16,12 @@ from tests.model.backends.agents import Open, only, text
 async def test_a_command_needs_permission_and_runs_once_allowed(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert (asked.tool_name, asked.description) == ("bash", "Run echo hi")
     assert asked.input["command"] == "echo hi"
     assert asked.tool_use_id == "b"
     await conversation.agent.permit(asked.request_id, "allow")
-    assert only(await conversation.rest(), base.ToolResult).content == "hi\n"
+    assert only(await conversation.rest(), agent_events.ToolResult).content == "hi\n"
 
 
 async def test_the_agents_option_to_always_allow_is_never_chosen(
@@ -29,7 +29,7 @@ async def test_the_agents_option_to_always_allow_is_never_chosen(
 ) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "allow")
     await conversation.rest()
     chosen = [line["outcome"]["optionId"] for line in read_requests(request_log, "permission")]
@@ -42,13 +42,13 @@ async def test_a_denial_holds_and_its_reason_reaches_the_agent_in_the_same_turn(
 ) -> None:
     conversation = await open_small(can={"gives_up": gives_up})
     await conversation.agent.send(base.Prompt("bash: touch a.txt"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny", "Use the loom.")
     events = await conversation.rest()
-    assert only(events, base.ToolResult).is_error
+    assert only(events, agent_events.ToolResult).is_error
     assert list(worktree.iterdir()) == []
     assert read_prompts(request_log)[1] == ["I did not allow this: Run touch a.txt. Use the loom."]
-    assert only(events, base.TurnFinished).usage == TURN_USAGE + TURN_USAGE
+    assert only(events, agent_events.TurnFinished).usage == TURN_USAGE + TURN_USAGE
 
 
 async def test_a_denial_without_a_reason_sends_no_further_message(
@@ -56,7 +56,7 @@ async def test_a_denial_without_a_reason_sends_no_further_message(
 ) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(asked.request_id, "deny")
     await conversation.rest()
     assert len(read_prompts(request_log)) == 1
@@ -67,7 +67,7 @@ async def test_an_edit_outside_the_worktree_needs_permission(
 ) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("edit: ../out.txt - x"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert asked.tool_name == "edit"
     await conversation.agent.permit(asked.request_id, "deny")
     await conversation.rest()
@@ -80,15 +80,15 @@ async def test_an_edit_through_a_symlink_out_of_the_worktree_needs_permission(
     (worktree / "link").symlink_to(tmp_path)
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("edit: link/out.txt - x"))
-    await conversation.until(base.PermissionRequested)
+    await conversation.until(agent_events.PermissionRequested)
 
 
 async def test_a_mode_changed_during_a_turn_applies_from_the_next_turn(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.configure(base.Settings("yolo"))
-    assert (await conversation.until(base.TurnModeReported)).mode == "build"
+    assert (await conversation.until(agent_events.TurnModeReported)).mode == "build"
     await conversation.agent.permit(asked.request_id, "deny")
     await conversation.rest()
 
@@ -96,14 +96,14 @@ async def test_a_mode_changed_during_a_turn_applies_from_the_next_turn(open_smal
 async def test_yolo_mode_needs_no_permission(open_small: Open, tmp_path: Path) -> None:
     conversation = await open_small(mode="yolo")
     events = await conversation.turn(f"bash: touch {tmp_path / 'out.txt'}")
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
     assert (tmp_path / "out.txt").exists()
 
 
 async def test_an_answer_to_a_withdrawn_request_is_a_conflict(open_small: Open) -> None:
     conversation = await open_small()
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.stop()
     with pytest.raises(SpinneyError) as raised:
         await conversation.agent.permit(asked.request_id, "allow")
@@ -129,7 +129,10 @@ async def test_an_agent_without_a_plan_mode_is_prompted_to_plan_and_may_change_n
     conversation = await open_small(mode="plan")
     edit = await conversation.turn("edit: a.txt - x")
     command = await conversation.turn("bash: touch b.txt")
-    assert [only(turn, base.ToolResult).is_error for turn in (edit, command)] == [True, True]
+    assert [only(turn, agent_events.ToolResult).is_error for turn in (edit, command)] == [
+        True,
+        True,
+    ]
     assert list(worktree.iterdir()) == []
     assert all("plan mode" in texts[0] for texts in read_prompts(request_log))
 
@@ -160,9 +163,9 @@ async def test_in_the_agents_plan_mode_commands_need_permission_and_edits_are_re
     open_small: Open, worktree: Path
 ) -> None:
     conversation = await open_small(can={"modes": True}, mode="plan")
-    assert only(await conversation.turn("edit: a.txt - x"), base.ToolResult).is_error
+    assert only(await conversation.turn("edit: a.txt - x"), agent_events.ToolResult).is_error
     await conversation.agent.send(base.Prompt("bash: echo hi"))
-    await conversation.until(base.PermissionRequested)
+    await conversation.until(agent_events.PermissionRequested)
     assert list(worktree.iterdir()) == []
 
 
@@ -171,7 +174,7 @@ async def test_a_plan_is_proposed_and_carried_out_in_the_same_turn(
 ) -> None:
     conversation = await open_small(can={"modes": True}, mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    proposed = await conversation.until(base.PlanProposed)
+    proposed = await conversation.until(agent_events.PlanProposed)
     assert proposed.text == "weave a scarf"
     await conversation.agent.approve(proposed.request_id, base.Settings("build"), None)
     await conversation.rest()
@@ -184,13 +187,13 @@ async def test_an_edited_plan_is_sent_as_a_message_in_the_new_mode(
 ) -> None:
     conversation = await open_small(can={"modes": True}, mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    proposed = await conversation.until(base.PlanProposed)
+    proposed = await conversation.until(agent_events.PlanProposed)
     await conversation.agent.approve(proposed.request_id, base.Settings("build"), "weave a hat")
     events = await conversation.rest()
     assert not (worktree / "planned.txt").exists()
     assert "weave a hat" in read_prompts(request_log)[1][0]
     assert read_requests(request_log, "session/set_mode")[-1]["mode_id"] == "build"
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
 
 
 async def test_a_comment_on_a_plan_reaches_the_agent_in_plan_mode(
@@ -200,10 +203,10 @@ async def test_a_comment_on_a_plan_reaches_the_agent_in_plan_mode(
     image.write_bytes(b"png")
     conversation = await open_small(can={"modes": True, "images": True}, mode="plan")
     await conversation.agent.send(base.Prompt("plan: weave a scarf"))
-    proposed = await conversation.until(base.PlanProposed)
+    proposed = await conversation.until(agent_events.PlanProposed)
     comment = base.Prompt("plan: a hat", files=(worktree / "a.txt",), images=(image,))
     await conversation.agent.discuss(proposed.request_id, comment)
-    again = await conversation.until(base.PlanProposed)
+    again = await conversation.until(agent_events.PlanProposed)
     assert again.text == "a hat"
     kinds = [block["type"] for block in read_requests(request_log, "session/prompt")[1]["prompt"]]
     assert kinds == ["text", "resource_link", "image"]
@@ -216,11 +219,11 @@ async def test_an_agent_may_begin_to_plan_but_not_stop_planning_by_itself(
 ) -> None:
     conversation = await open_small(can={"modes": True})
     events = await conversation.turn("switch: plan")
-    assert only(events, base.ModeChanged).mode == "plan"
+    assert only(events, agent_events.ModeChanged).mode == "plan"
     await conversation.agent.configure(base.Settings("plan"))
     events = await conversation.turn("switch: build")
-    assert not any(isinstance(event, base.ModeChanged) for event in events)
-    assert only(await conversation.turn("edit: a.txt - x"), base.ToolResult).is_error
+    assert not any(isinstance(event, agent_events.ModeChanged) for event in events)
+    assert only(await conversation.turn("edit: a.txt - x"), agent_events.ToolResult).is_error
     assert list(worktree.iterdir()) == []
 
 
@@ -229,5 +232,5 @@ async def test_the_model_is_set_if_the_agent_offers_it(open_small: Open) -> None
     assert text(await conversation.turn("mode: ?")) == "build large "
     await conversation.agent.configure(base.Settings("build", model="huge"))
     events = await conversation.turn("mode: ?")
-    assert "has no model 'huge'" in only(events, base.Notice).text
+    assert "has no model 'huge'" in only(events, agent_events.Notice).text
     assert text(events) == "build large "

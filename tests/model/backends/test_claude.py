@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from tests.model.backends import claude_lines as say
 from tests.model.backends.agents import Open, only, text
@@ -93,8 +93,10 @@ async def test_a_message_mentions_files_and_includes_images(
 async def test_build_mode_asks_the_user(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(PERMISSION_TURN)
     await conversation.agent.send(base.Prompt("Build"))
-    asked = await conversation.until(base.PermissionRequested)
-    assert asked == base.PermissionRequested("r-1", "Bash", {"command": "make"}, "Build it", "t-1")
+    asked = await conversation.until(agent_events.PermissionRequested)
+    assert asked == agent_events.PermissionRequested(
+        "r-1", "Bash", {"command": "make"}, "Build it", "t-1"
+    )
     await conversation.agent.permit("r-1", "allow")
     await conversation.rest()
     assert read_response(program) == {"behavior": "allow", "updatedInput": {"command": "make"}}
@@ -103,7 +105,7 @@ async def test_build_mode_asks_the_user(open_claude: Open, program: Path) -> Non
 async def test_a_denial_is_sent_to_the_model(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(PERMISSION_TURN)
     await conversation.agent.send(base.Prompt("Build"))
-    await conversation.until(base.PermissionRequested)
+    await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit("r-1", "deny")
     await conversation.rest()
     assert read_response(program)["behavior"] == "deny"
@@ -114,7 +116,7 @@ async def test_the_reason_for_a_denial_is_sent_to_the_model(
 ) -> None:
     conversation = await open_claude(PERMISSION_TURN)
     await conversation.agent.send(base.Prompt("Build"))
-    await conversation.until(base.PermissionRequested)
+    await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit("r-1", "deny", "Use ninja")
     await conversation.rest()
     assert "Use ninja" in read_response(program)["message"]
@@ -123,7 +125,7 @@ async def test_the_reason_for_a_denial_is_sent_to_the_model(
 async def test_yolo_mode_allows_at_once(open_claude: Open, program: Path) -> None:
     conversation = await open_claude(PERMISSION_TURN, mode="yolo")
     events = await conversation.turn("Build")
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
     assert read_response(program) == {"behavior": "allow", "updatedInput": {"command": "make"}}
 
 
@@ -146,13 +148,14 @@ async def test_a_plan_is_approved_as_edited_and_the_mode_follows(
     ]  # fmt: skip
     conversation = await open_claude(turn, mode="plan")
     await conversation.agent.send(base.Prompt("Plan"))
-    assert (await conversation.until(base.PlanProposed)).text == "1. Do it"
+    assert (await conversation.until(agent_events.PlanProposed)).text == "1. Do it"
     await conversation.agent.approve(
         "r-1", base.Settings("yolo", "sonnet", "think", "medium"), "1. Do it well"
     )
     events = await conversation.rest()
     assert not any(
-        isinstance(event, base.PermissionRequested | base.ModeChanged) for event in events
+        isinstance(event, agent_events.PermissionRequested | agent_events.ModeChanged)
+        for event in events
     )
     approval, allowed = (
         line["response"]["response"] for line in read_received(program, "control_response")
@@ -171,7 +174,7 @@ async def test_a_plan_without_text_is_the_preceding_message(open_claude: Open) -
     turn = [words, say.can_use("r-1", "ExitPlanMode", {}), "receive", say.result()]
     conversation = await open_claude(turn, mode="plan")
     await conversation.agent.send(base.Prompt("Plan"))
-    assert (await conversation.until(base.PlanProposed)).text == "My plan is simple."
+    assert (await conversation.until(agent_events.PlanProposed)).text == "My plan is simple."
 
 
 async def test_a_discussed_plan_goes_back_with_the_comment(
@@ -180,7 +183,7 @@ async def test_a_discussed_plan_goes_back_with_the_comment(
     plan = say.can_use("r-1", "ExitPlanMode", {"plan": "1. Do it"})
     conversation = await open_claude([plan, "receive", say.result()], mode="plan")
     await conversation.agent.send(base.Prompt("Plan"))
-    await conversation.until(base.PlanProposed)
+    await conversation.until(agent_events.PlanProposed)
     comment = base.Prompt("Smaller, please", images=(Path("/tmp/sketch.png"),))
     await conversation.agent.discuss("r-1", comment)
     await conversation.rest()
@@ -193,7 +196,7 @@ async def test_a_question_is_answered_by_its_text(open_claude: Open, program: Pa
     asked = say.can_use("r-1", "AskUserQuestion", {"questions": questions})
     conversation = await open_claude([asked, "receive", say.result()])
     await conversation.agent.send(base.Prompt("Ask"))
-    (question,) = (await conversation.until(base.QuestionAsked)).questions
+    (question,) = (await conversation.until(agent_events.QuestionAsked)).questions
     assert (question.question, question.multi_select) == ("Tea?", True)
     await conversation.agent.answer("r-1", {"Tea?": "Yes"})
     await conversation.rest()
@@ -208,7 +211,7 @@ async def test_a_question_of_unknown_form_can_still_be_answered(
     asked = say.can_use("r-1", "AskUserQuestion", {"questions": questions})
     conversation = await open_claude([asked, "receive", say.result()])
     await conversation.agent.send(base.Prompt("Ask"))
-    (question,) = (await conversation.until(base.QuestionAsked)).questions
+    (question,) = (await conversation.until(agent_events.QuestionAsked)).questions
     assert question.question == "Tea?"
     await conversation.agent.answer("r-1", {"Tea?": "Yes"})
     await conversation.rest()
@@ -219,7 +222,7 @@ async def test_a_withdrawn_request_accepts_no_answer(open_claude: Open) -> None:
     withdrawn = {"type": "control_cancel_request", "request_id": "r-1"}
     conversation = await open_claude([BASH, withdrawn, say.result()])
     events = await conversation.turn("Build")
-    assert base.RequestWithdrawn("r-1") in events
+    assert agent_events.RequestWithdrawn("r-1") in events
     with pytest.raises(SpinneyError, match="no longer waiting") as raised:
         await conversation.agent.permit("r-1", "allow")
     assert raised.value.error_type == "conflict"
@@ -231,7 +234,7 @@ async def test_a_refused_key_ends_the_turn_at_the_first_retry(
     retry = {"type": "system", "subtype": "api_retry", "error": "authentication_failed"}
     stopped = say.result(is_error=True, terminal_reason="aborted_streaming")
     conversation = await open_claude([retry, "receive", stopped])
-    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    failed = only(await conversation.turn("Hello"), agent_events.TurnFailed)
     assert failed.error_type == "authentication_error"
     assert "claude auth login" in failed.error
     assert read_received(program, "control_request")[-1]["request"] == {"subtype": "interrupt"}
@@ -265,7 +268,7 @@ async def test_a_permission_request_for_an_edit_is_normalized(open_claude: Open)
     write = say.can_use("r-1", "Write", {"file_path": "/etc/motd", "content": "hi"})
     conversation = await open_claude([write, "receive", say.result()])
     await conversation.agent.send(base.Prompt("Write"))
-    asked = await conversation.until(base.PermissionRequested)
+    asked = await conversation.until(agent_events.PermissionRequested)
     assert asked.tool_name == "edit"
     assert (asked.input["file_path"], asked.input["new_content"]) == ("/etc/motd", "hi")
     await conversation.agent.permit("r-1", "allow")
@@ -277,7 +280,7 @@ async def test_a_turn_started_by_the_program_is_announced(open_claude: Open) -> 
     conversation = await open_claude([say.result(), *own])
     await conversation.turn("Hello")
     events = await conversation.rest()
-    assert isinstance(events[0], base.TurnStarted)
+    assert isinstance(events[0], agent_events.TurnStarted)
     assert text(events) == "By the way"
 
 
@@ -287,7 +290,7 @@ async def test_an_edit_is_reported_as_an_edit(open_claude: Open, tmp_path: Path)
     late = {"tool_use_result": {"originalFile": "what it was"}}
     turn = [say.assistant("m", use), say.tool_result("t", "ok", **late), say.result()]
     events = await (await open_claude(turn)).turn("Write")
-    first, corrected = (event for event in events if isinstance(event, base.ToolUse))
+    first, corrected = (event for event in events if isinstance(event, agent_events.ToolUse))
     assert first.input == {"file_path": "a.txt", "old_content": "", "new_content": "new"}
     assert corrected.input["old_content"] == "what it was"
 
@@ -318,6 +321,6 @@ async def test_a_stop_before_the_turn_begins_is_repeated_when_it_begins(
     conversation = await open_claude(["receive", say.init(), "receive", ended])
     await conversation.agent.send(base.Prompt("Hello"))
     _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     said = [line["request"]["subtype"] for line in read_received(program, "control_request")]
     assert said[-2:] == ["interrupt", "interrupt"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends import program as backend_program
 from model.backends.claude import session
 from model.backends.claude.backend import ClaudeBackend
@@ -17,7 +17,7 @@ from tests.model.backends.claude_lines import read_arguments, read_received
 
 async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
     conversation = await open_claude([say.init(), "die"])
-    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    failed = only(await conversation.turn("Hello"), agent_events.TurnFailed)
     assert failed.error_type == "backend_error"
     assert failed.error.startswith("Claude Code ended unexpectedly (exit code 3).")
     await conversation.end()
@@ -25,23 +25,23 @@ async def test_a_crash_in_mid_turn_is_a_failed_turn(open_claude: Open) -> None:
 
 async def test_the_last_output_of_a_dead_program_is_quoted(open_claude: Open) -> None:
     conversation = await open_claude([say.init(), "complain"])
-    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    failed = only(await conversation.turn("Hello"), agent_events.TurnFailed)
     assert failed.error.endswith("Last output: no disk left")
 
 
 async def test_output_that_is_not_json_is_skipped_with_a_notice(open_claude: Open) -> None:
     conversation = await open_claude([say.init(), "babble", say.result()])
     events = await conversation.turn("Hello")
-    assert "Skipped output of Claude Code (not JSON)" in only(events, base.Notice).text
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert "Skipped output of Claude Code (not JSON)" in only(events, agent_events.Notice).text
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
 
 
 async def test_a_line_of_ten_megabytes_is_read_completely(open_claude: Open) -> None:
     words = "word " * 2_000_000
     turn = [say.init(), say.assistant("m", say.text(words)), say.tool_result("t", words)]
     events = await (await open_claude([*turn, say.result()])).turn("Hello")
-    assert only(events, base.TextFinal).text == words
-    assert only(events, base.ToolResult).content == words
+    assert only(events, agent_events.TextFinal).text == words
+    assert only(events, agent_events.ToolResult).content == words
 
 
 async def test_an_answer_in_another_conversation_is_refused_and_the_program_ended(
@@ -49,10 +49,10 @@ async def test_an_answer_in_another_conversation_is_refused_and_the_program_ende
 ) -> None:
     foreign = [say.init(session="other"), say.assistant("m", say.text("Secret")), say.result()]
     conversation = await open_claude([*foreign], [say.init(), say.result()])
-    failed = only(await conversation.turn("Hello"), base.TurnFailed)
+    failed = only(await conversation.turn("Hello"), agent_events.TurnFailed)
     assert "a different conversation" in failed.error
     await conversation.end()
-    kinds = base.TextFinal | base.ConversationIdentified
+    kinds = agent_events.TextFinal | agent_events.ConversationIdentified
     assert not any(isinstance(event, kinds) for event in conversation.events)
 
 
@@ -60,7 +60,7 @@ async def test_a_command_of_the_program_may_begin_another_conversation(open_clau
     reset = {"type": "conversation_reset", "session_id": "next"}
     conversation = await open_claude([reset, say.result()], [say.init(session="next")])
     events = await conversation.turn("/clear")
-    assert only(events, base.ConversationIdentified).resume_token == "next"
+    assert only(events, agent_events.ConversationIdentified).resume_token == "next"
 
 
 async def test_a_profile_is_sent_to_the_program_but_not_on_the_command_line(
@@ -113,7 +113,7 @@ async def test_a_lost_conversation_starts_over_with_a_notice(
     first, second = read_arguments(program)
     assert first[first.index("--resume") + 1] == "gone"
     assert "--session-id" in second
-    assert "started a new one" in only(await conversation.turn("Hello"), base.Notice).text
+    assert "started a new one" in only(await conversation.turn("Hello"), agent_events.Notice).text
 
 
 async def test_a_program_that_does_not_start_is_explained(open_claude: Open) -> None:

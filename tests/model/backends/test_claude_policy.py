@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends.base import ToolUse
+from model.backends.agent_events import ToolUse
 from model.backends.claude.edits import Edits
 from model.backends.claude.policy import EDIT_TOOLS, decide, decide_web, denial_reason
 from model.backends.claude.program import find_plans_folder

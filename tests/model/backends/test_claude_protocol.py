@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.backends import base
-from model.backends.base import BlockDropped, TextDelta, TextFinal, ToolResult, ToolUse
+from model.backends import agent_events
+from model.backends.agent_events import BlockDropped, TextDelta, TextFinal, ToolResult, ToolUse
 from model.backends.claude.protocol import ClaudeStream
 from model.domain.agent_commands import AgentCommand
 from model.domain.modes import ExecutionMode
@@ -18,16 +18,16 @@ def make_stream(mode: ExecutionMode = "build") -> ClaudeStream:
     )
 
 
-def parse(*lines: Line, stream: ClaudeStream | None = None) -> list[base.AgentEvent]:
+def parse(*lines: Line, stream: ClaudeStream | None = None) -> list[agent_events.AgentEvent]:
     """The events for the lines, without what a turn used so far."""
     stream = stream or make_stream()
     events = [event for line in lines for event in stream.events(line)]
-    return [event for event in events if not isinstance(event, base.UsageReported)]
+    return [event for event in events if not isinstance(event, agent_events.UsageReported)]
 
 
-def parse_ending(*lines: Line) -> base.TurnFinished | base.TurnFailed:
+def parse_ending(*lines: Line) -> agent_events.TurnFinished | agent_events.TurnFailed:
     event = parse(*lines)[-1]
-    assert isinstance(event, base.TurnFinished | base.TurnFailed)
+    assert isinstance(event, agent_events.TurnFinished | agent_events.TurnFailed)
     return event
 
 
@@ -161,9 +161,9 @@ def test_unknown_lines_are_ignored() -> None:
 
 def test_the_conversation_id_is_reported_once_and_when_it_changes() -> None:
     assert parse(say.init(session="a"), say.init(session="a"), say.init(session="b")) == [
-        base.ConversationIdentified("a"),
-        base.ModelReported("opus"),
-        base.ConversationIdentified("b"),
+        agent_events.ConversationIdentified("a"),
+        agent_events.ModelReported("opus"),
+        agent_events.ConversationIdentified("b"),
     ]
 
 
@@ -172,10 +172,10 @@ def test_a_mode_changed_by_the_program_is_reported() -> None:
     stream.session_id = "s-1"
     parse(say.init(), stream=stream)
     assert parse(say.init(), say.status(permissionMode="plan"), stream=stream) == [
-        base.ModeChanged("plan")
+        agent_events.ModeChanged("plan")
     ]
     assert parse(say.status(permissionMode="acceptEdits"), stream=stream) == [
-        base.ModeChanged("build")
+        agent_events.ModeChanged("build")
     ]
 
 
@@ -185,8 +185,11 @@ def test_mcp_servers_are_listed_once_and_when_they_change() -> None:
         return {**say.init(), "mcp_servers": known}
 
     events = parse(servers("b", "a"), servers("a", "b"), servers("a"), servers())
-    seen = [event for event in events if isinstance(event, base.McpServersListed)]
-    assert seen == [base.McpServersListed(("a", "b")), base.McpServersListed(("a",))]
+    seen = [event for event in events if isinstance(event, agent_events.McpServersListed)]
+    assert seen == [
+        agent_events.McpServersListed(("a", "b")),
+        agent_events.McpServersListed(("a",)),
+    ]
 
 
 def test_yolo_mode_stays_when_the_program_reports_another_mode() -> None:
@@ -197,15 +200,17 @@ def test_yolo_mode_stays_when_the_program_reports_another_mode() -> None:
 def test_retries_and_compaction_become_notices() -> None:
     retry = {"type": "system", "subtype": "api_retry", "attempt": 2, "max_retries": 4}
     assert parse({**retry, "error": "overloaded"}, say.status(status="compacting")) == [
-        base.Notice("Retrying (2 of 4): the provider is overloaded"),
-        base.Notice("Shortening the conversation…"),
+        agent_events.Notice("Retrying (2 of 4): the provider is overloaded"),
+        agent_events.Notice("Shortening the conversation…"),
     ]
 
 
 def test_the_delay_of_a_retry_is_reported_in_seconds() -> None:
     retry = {"type": "system", "subtype": "api_retry", "attempt": 1, "max_retries": 4}
     limit = {**retry, "error": "rate_limit", "retry_delay_ms": 14_000}
-    assert parse(limit) == [base.Notice("Retrying in 14 s (1 of 4): the rate limit is reached")]
+    assert parse(limit) == [
+        agent_events.Notice("Retrying in 14 s (1 of 4): the rate limit is reached")
+    ]
 
 
 # How a turn ends -------------------------------------------------------------------------------
@@ -213,7 +218,7 @@ def test_the_delay_of_a_retry_is_reported_in_seconds() -> None:
 
 def test_a_finished_turn_reports_its_usage_and_context_size() -> None:
     lines = say.init(), say.message_start("m"), say.message_stop(), say.result()
-    assert parse_ending(*lines) == base.TurnFinished(
+    assert parse_ending(*lines) == agent_events.TurnFinished(
         "end_turn",
         Usage(
             input_tokens=10,
@@ -234,12 +239,11 @@ def test_answers_and_those_of_sub_agents_add_up_while_a_turn_runs() -> None:
     inner["message"]["usage"] = {"input_tokens": 100}
     lines = say.message_start("m"), done, inner, inner, say.message_start("o")
     reports = [each for line in lines for each in stream.events(line)]
-    assert [each.usage.total for each in reports if isinstance(each, base.UsageReported)] == [
-        16, 17, 117, 133,
-    ]  # fmt: skip
+    used = [each.usage for each in reports if isinstance(each, agent_events.UsageReported)]
+    assert [usage.total for usage in used] == [16, 17, 117, 133]
     stream.begin_turn()
     [begun] = [*stream.events(say.message_start("p"))]
-    assert begun == base.UsageReported(
+    assert begun == agent_events.UsageReported(
         Usage(input_tokens=10, cache_creation_input_tokens=5, cache_read_input_tokens=1)
     )
 
@@ -292,7 +296,7 @@ def test_a_stopped_turn_is_not_an_error_and_keeps_the_streamed_text(reason: str)
     events = parse(say.message_start("m"), say.thinking_delta("Hm"), stopped)
     assert not any(isinstance(event, BlockDropped) for event in events)
     finished = events[-1]
-    assert isinstance(finished, base.TurnFinished)
+    assert isinstance(finished, agent_events.TurnFinished)
     assert finished.stop_reason == "stopped"
     assert finished.usage.input_tokens == 10
 
@@ -300,7 +304,7 @@ def test_a_stopped_turn_is_not_an_error_and_keeps_the_streamed_text(reason: str)
 def test_reaching_the_turn_limit_is_not_an_error() -> None:
     limit = say.result(subtype="error_max_turns", is_error=True, errors=["too many"])
     finished = parse_ending(limit)
-    assert isinstance(finished, base.TurnFinished)
+    assert isinstance(finished, agent_events.TurnFinished)
     assert finished.stop_reason == "max_turns"
 
 
@@ -326,7 +330,7 @@ def test_a_failed_turn_says_what_to_do(
     failed = say.result(is_error=True, api_error_status=status, result="its own words")
     events = parse(error, failed)
     assert len(events) == 1  # the text is part of the error, not a response
-    assert isinstance(events[0], base.TurnFailed)
+    assert isinstance(events[0], agent_events.TurnFailed)
     assert events[0].error_type == error_type
     assert advice in events[0].error
 
@@ -335,7 +339,7 @@ def test_the_error_for_a_too_long_conversation_suggests_compaction() -> None:
     failed = parse_ending(
         say.result(is_error=True, api_error_status=400, result="Prompt is too long")
     )
-    assert isinstance(failed, base.TurnFailed)
+    assert isinstance(failed, agent_events.TurnFailed)
     assert "/compact" in failed.error
 
 
@@ -343,7 +347,7 @@ def test_a_rate_limit_error_has_a_retry_delay() -> None:
     retry = {"type": "system", "subtype": "api_retry", "retry_delay_ms": 2500.0}
     error = say.assistant("u", say.text("limit"), error="rate_limit")
     failed = parse_ending(retry, error, say.result(is_error=True, api_error_status=429))
-    assert isinstance(failed, base.TurnFailed)
+    assert isinstance(failed, agent_events.TurnFailed)
     assert failed.retry_after == 2.5
 
 
@@ -356,7 +360,7 @@ def test_a_subscription_limit_error_has_a_retry_delay(monkeypatch: pytest.Monkey
         error,
         say.result(is_error=True, api_error_status=429),
     )
-    assert isinstance(failed, base.TurnFailed)
+    assert isinstance(failed, agent_events.TurnFailed)
     assert failed.retry_after == 3_600
 
 
@@ -372,7 +376,7 @@ def test_windows_of_a_subscription_are_reported() -> None:
         },
     }
     assert parse({"type": "rate_limit_event", "rate_limit_info": limit}) == [
-        base.LimitsReported(
+        agent_events.LimitsReported(
             (
                 UsageWindow(id="five_hour", used=0.91, resets_at=5_000, minutes=300, reached=True),
                 UsageWindow(id="seven_day_opus", used=0.4, minutes=10_080),
@@ -386,7 +390,7 @@ def test_windows_of_a_subscription_are_reported() -> None:
 def test_a_sub_agents_failure_does_not_decide_the_turns_error() -> None:
     inner = say.assistant("u", say.text("limit"), error="rate_limit")
     failed = parse_ending({**inner, "parent_tool_use_id": "agent"}, say.result(is_error=True))
-    assert isinstance(failed, base.TurnFailed)
+    assert isinstance(failed, agent_events.TurnFailed)
     assert failed.error_type == "backend_error"
 
 
@@ -406,18 +410,18 @@ def test_commands_are_listed_at_initialization_and_when_they_change() -> None:
     stream = make_stream()
     weave = AgentCommand(name="weave", description="Weave a cloth", argument_hint="[yarn]")
     (known,) = stream.handle_initialize(INITIALIZE_RESPONSE)
-    assert isinstance(known, base.CommandsListed)
+    assert isinstance(known, agent_events.CommandsListed)
     assert [command.name for command in known.commands] == ["weave", "compact"]
     assert known.commands[0] == weave
 
-    def list_commands(names: object) -> list[base.AgentEvent]:
+    def list_commands(names: object) -> list[agent_events.AgentEvent]:
         line = {**say.init(), "slash_commands": names}
-        return [e for e in parse(line, stream=stream) if isinstance(e, base.CommandsListed)]
+        return [e for e in parse(line, stream=stream) if isinstance(e, agent_events.CommandsListed)]
 
     assert list_commands(["weave", "compact"]) == []
     assert list_commands("garbage") == []
     new = (weave, AgentCommand(name="mcp__loom__spin"))
-    assert list_commands(["weave", "mcp__loom__spin"]) == [base.CommandsListed(new)]
+    assert list_commands(["weave", "mcp__loom__spin"]) == [agent_events.CommandsListed(new)]
 
 
 @pytest.mark.parametrize("response", [{}, {"commands": None}, {"commands": {"name": "x"}}])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base, channel
+from model.backends import agent_events, base, channel
 from model.backends.claude import backend
 from model.backends.claude.backend import ClaudeBackend
 from model.backends.process import AgentProcess
@@ -101,12 +101,12 @@ async def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     await asyncio.gather(*(agent.close() for agent in opened))
 
 
-def describe_events(events: Iterable[base.AgentEvent]) -> list[str]:
+def describe_events(events: Iterable[agent_events.AgentEvent]) -> list[str]:
     """A word for each event; adjacent events of one block or tool call are one word."""
-    uses: dict[str, base.ToolUse] = {}
+    uses: dict[str, agent_events.ToolUse] = {}
     words: list[str] = []
     for event in events:
-        if isinstance(event, base.ToolUse):
+        if isinstance(event, agent_events.ToolUse):
             known = event.id in uses
             uses[event.id] = event
             if known:  # its input or correction counts where it was announced
@@ -118,7 +118,7 @@ def describe_events(events: Iterable[base.AgentEvent]) -> list[str]:
     return [word for word, _ in groupby(named)]
 
 
-def _describe_use(uses: Mapping[str, base.ToolUse], word: str) -> str:
+def _describe_use(uses: Mapping[str, agent_events.ToolUse], word: str) -> str:
     kind, _, name = word.partition(" ")
     if kind != "use":
         return word
@@ -130,27 +130,27 @@ def _describe_use(uses: Mapping[str, base.ToolUse], word: str) -> str:
     return f"{parent.name}/{use.name}" if parent else use.name
 
 
-def _describe_event(event: base.AgentEvent) -> str:
+def _describe_event(event: agent_events.AgentEvent) -> str:
     match event:
-        case base.TextDelta(kind=kind) | base.TextFinal(kind=kind):
+        case agent_events.TextDelta(kind=kind) | agent_events.TextFinal(kind=kind):
             return kind
-        case base.ToolResult(content=content):
+        case agent_events.ToolResult(content=content):
             return f"result {content}" if content in ("42", "inner") else "result"
-        case base.PlanProposed(text=plan):
+        case agent_events.PlanProposed(text=plan):
             return f"plan {plan}"
-        case base.QuestionAsked(questions=(question, *_)):
+        case agent_events.QuestionAsked(questions=(question, *_)):
             return f"question {question.question}"
-        case base.PermissionRequested(tool_name=name):
+        case agent_events.PermissionRequested(tool_name=name):
             return f"permission {name}"
-        case base.RequestWithdrawn():
+        case agent_events.RequestWithdrawn():
             return "withdrawn"
-        case base.Notice(text=text):
+        case agent_events.Notice(text=text):
             return f"notice {text}"
-        case base.ConversationNote() if event == base.COMPACTION_NOTE:
+        case agent_events.ConversationNote() if event == agent_events.COMPACTION_NOTE:
             return "shortened"
-        case base.TurnFinished(stop_reason=reason):
+        case agent_events.TurnFinished(stop_reason=reason):
             return reason
-        case base.TurnFailed(error_type=kind):
+        case agent_events.TurnFailed(error_type=kind):
             return f"failed {kind}"
         case _:
             return ""
@@ -166,7 +166,7 @@ async def test_a_recording_produces_the_expected_events(play: Play, name: str) -
     conversation, _ = await play(load_recording(name), mode=scenario.mode, model=scenario.model)
     events = await scenario.perform(conversation)
     assert describe_events(events) == EXPECTED_EVENTS[name]
-    assert len([e for e in events if isinstance(e, base.ConversationIdentified)]) == 1
+    assert len([e for e in events if isinstance(e, agent_events.ConversationIdentified)]) == 1
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -195,7 +195,7 @@ async def test_a_stopped_turn_counts_its_input_tokens(play: Play) -> None:
     stopped, finished = (
         e
         for e in await SCENARIOS["stopped-text"].perform(conversation)
-        if isinstance(e, base.TurnFinished)
+        if isinstance(e, agent_events.TurnFinished)
     )
     assert stopped.usage.input_tokens == 100
     assert finished.usage == Usage(
@@ -267,8 +267,10 @@ async def test_damaged_recordings_log_no_error_and_leave_no_turn_open(
         player.end()
         await conversation.end()
         events = conversation.events
-        begun = 1 + sum(isinstance(event, base.TurnStarted) for event in events)
-        ends = [e for e in events if isinstance(e, base.TurnFinished | base.TurnFailed)]
+        begun = 1 + sum(isinstance(event, agent_events.TurnStarted) for event in events)
+        ends = [
+            e for e in events if isinstance(e, agent_events.TurnFinished | agent_events.TurnFailed)
+        ]
         assert len(ends) == begun, f"seed {seed}"
         errors = [r.getMessage() for r in caplog.records if r.levelno >= logging.ERROR]
         assert errors == [], f"seed {seed}"
@@ -285,10 +287,12 @@ async def test_a_program_that_ends_after_any_line_fails_the_open_turn(
         player.end()
         await conversation.end()
         ends = [
-            e for e in conversation.events if isinstance(e, base.TurnFinished | base.TurnFailed)
+            e
+            for e in conversation.events
+            if isinstance(e, agent_events.TurnFinished | agent_events.TurnFailed)
         ]
         whole = any(line.get(OUTPUT, {}).get("type") == "result" for line in lines[:length])
-        assert whole or isinstance(ends[0], base.TurnFailed)
+        assert whole or isinstance(ends[0], agent_events.TurnFailed)
 
 
 async def test_a_turn_whose_result_was_lost_can_be_stopped(
@@ -300,7 +304,7 @@ async def test_a_turn_whose_result_was_lost_can_be_stopped(
     ]
     conversation, player = await play(lines)
     await conversation.agent.send(base.Prompt("Go"))
-    await conversation.until(base.TextFinal)
+    await conversation.until(agent_events.TextFinal)
     await conversation.agent.stop()
-    assert only(await conversation.rest(), base.TurnFinished).stop_reason == "stopped"
+    assert only(await conversation.rest(), agent_events.TurnFinished).stop_reason == "stopped"
     assert player.ended

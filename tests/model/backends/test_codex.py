@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.codex.backend import CodexBackend
 from model.base.errors import SpinneyError
 from tests.model.backends.agents import Conversation, Open, make_launch, only, text
@@ -72,7 +72,7 @@ async def open_codex(player: Player, worktree: Path) -> AsyncIterator[Open]:
     await backend.close()
 
 
-def list_kinds(events: list[base.AgentEvent]) -> str:
+def list_kinds(events: list[agent_events.AgentEvent]) -> str:
     names = [type(event).__name__ for event in events]
     return " ".join(name for name, _ in groupby(names))
 
@@ -86,15 +86,18 @@ async def test_a_recording_produces_the_expected_events(
     conversation = await open_codex(**SCENARIOS[name].launch)
     events = await play(conversation, SCENARIOS[name])
     shown = [event for event in events if not _is_about_the_program(event)]
-    assert isinstance(shown[0], base.ConversationIdentified)
+    assert isinstance(shown[0], agent_events.ConversationIdentified)
     assert list_kinds(shown[1:]) == OUTCOMES[name]
 
 
-def _is_about_the_program(event: base.AgentEvent) -> bool:
-    is_of_model = isinstance(event, base.Notice) and "Model metadata" in event.text
+def _is_about_the_program(event: agent_events.AgentEvent) -> bool:
+    is_of_model = isinstance(event, agent_events.Notice) and "Model metadata" in event.text
     return is_of_model or isinstance(
         event,
-        base.CommandsListed | base.ModelsListed | base.ModelReported | base.UsageReported,
+        agent_events.CommandsListed
+        | agent_events.ModelsListed
+        | agent_events.ModelReported
+        | agent_events.UsageReported,
     )
 
 
@@ -196,10 +199,10 @@ async def test_an_answer_to_an_async_question_starts_a_turn_if_the_last_one_just
     player.prepare([*lines[:begin], *once, {"dir": "out", "msg": late}, *lines[begin:]])
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("think: about looms"))
-    asked = await conversation.until(base.QuestionAsked)
+    asked = await conversation.until(agent_events.QuestionAsked)
     assert [option.label for option in asked.questions[0].options] == ["Plain", "Playful"]
     await conversation.agent.answer(asked.request_id, {"Which tone?": "Plain"})
-    only(await conversation.rest(), base.TurnFinished)
+    only(await conversation.rest(), agent_events.TurnFinished)
     assert player.read_requests("turn/start")[1]["input"][0]["text"] == "Which tone?\nPlain"
 
 
@@ -211,7 +214,7 @@ async def test_the_last_output_of_a_program_that_dies_during_a_turn_is_quoted(
 ) -> None:
     lines = lines_until(load_recording("text", tmp_path), "turn/started")
     player.prepare([*lines, {"dir": "die", "words": "out of yarn", "code": 3}])
-    failed = only(await (await open_codex()).turn("think: about looms"), base.TurnFailed)
+    failed = only(await (await open_codex()).turn("think: about looms"), agent_events.TurnFailed)
     assert failed.error_type == "backend_error"
     assert failed.error.startswith("Codex ended unexpectedly (exit code 3). Send a message")
     assert failed.error.endswith("out of yarn")
@@ -247,7 +250,7 @@ async def test_garbage_is_skipped_with_a_notice(
     garbage = {"dir": "out", "raw": "Segmentation fault? No: a joke"}
     player.prepare([*lines[:start], garbage, *lines[start:]])
     events = await (await open_codex()).turn("think: about looms")
-    assert only(events, base.Notice).text == "Skipped output of Codex (not JSON)."
+    assert only(events, agent_events.Notice).text == "Skipped output of Codex (not JSON)."
     assert text(events) == "I thought about it."
 
 
@@ -263,7 +266,7 @@ async def test_a_line_of_ten_megabytes_is_read(
     big = {"dir": "out", "msg": {"method": "item/completed", "params": params}}
     player.prepare([*lines[: deltas[0]], big, *lines[deltas[0] :]])
     events = await (await open_codex()).turn("think: about looms")
-    assert len(only(events, base.ToolResult).content) == 10_000_000
+    assert len(only(events, agent_events.ToolResult).content) == 10_000_000
     assert text(events) == "I thought about it."
 
 
@@ -274,9 +277,9 @@ async def test_a_program_that_hangs_is_killed_by_a_stop(
     player.prepare(lines_until(load_recording("stop", tmp_path), "item/agentMessage/delta"))
     conversation = await open_codex()
     await conversation.agent.send(base.Prompt("slow"))
-    await conversation.until(base.TextDelta)
+    await conversation.until(agent_events.TextDelta)
     _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     await conversation.end()
 
 
@@ -303,8 +306,8 @@ async def test_a_foreign_conversation_is_never_resumed(
     player.prepare([*lines[:start], resume, foreign, *lines[start:]])
     conversation = await open_codex(resume_token="mine")
     events = await conversation.turn("think: about looms")
-    assert "started a new one" in only(events, base.Notice).text
-    assert only(events, base.ConversationIdentified).resume_token not in ("mine", "foreign")
+    assert "started a new one" in only(events, agent_events.Notice).text
+    assert only(events, agent_events.ConversationIdentified).resume_token not in ("mine", "foreign")
 
 
 def fork_recording(place: Path, error: str | None = None) -> list[Json]:
@@ -325,9 +328,9 @@ async def test_a_fork_ends_with_the_turn_and_reports_its_own_id(
     events = await (await open_codex(resume_token="T", fork_at="turn-2")).turn("think: about looms")
     (asked,) = player.read_requests("thread/fork")
     assert (asked["threadId"], asked["lastTurnId"]) == ("T", "turn-2")
-    assert only(events, base.ConversationIdentified).resume_token != "T"
-    marked = events.index(only(events, base.TurnMarked))
-    assert isinstance(events[marked + 1], base.TurnFinished)
+    assert only(events, agent_events.ConversationIdentified).resume_token != "T"
+    marked = events.index(only(events, agent_events.TurnMarked))
+    assert isinstance(events[marked + 1], agent_events.TurnFinished)
 
 
 @pytest.mark.parametrize(
@@ -359,7 +362,7 @@ async def test_earlier_usage_of_a_resumed_thread_is_not_counted_even_if_reported
     late = {"dir": "out", "msg": {**counted["msg"], "params": before}}
     player.prepare([*lines[:start], late, *lines[start:]])
     events = await (await open_codex(resume_token=thread)).turn("think: about looms")
-    assert only(events, base.TurnFinished).usage.output_tokens == amounts[1]
+    assert only(events, agent_events.TurnFinished).usage.output_tokens == amounts[1]
 
 
 async def test_a_usage_limit_error_has_a_retry_delay(
@@ -373,10 +376,10 @@ async def test_a_usage_limit_error_has_a_retry_delay(
     lines[-1]["msg"]["params"]["turn"]["error"] = {"codexErrorInfo": "usageLimitExceeded"}
     player.prepare([*lines[:-1], update, lines[-1]])
     events = await (await open_codex()).turn("error 429")
-    [reported] = only(events, base.LimitsReported).windows
+    [reported] = only(events, agent_events.LimitsReported).windows
     assert (reported.id, reported.used, reported.reached) == ("codex:primary", 1, True)
     assert (reported.resets_at, reported.minutes) == (window["resetsAt"], None)
-    failed = only(events, base.TurnFailed)
+    failed = only(events, agent_events.TurnFailed)
     assert failed.error_type == "rate_limit_error"
     assert 500 < (failed.retry_after or 0) <= 600
 

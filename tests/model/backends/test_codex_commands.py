@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.codex.backend import CodexBackend
 from model.domain.agent_commands import AgentCommand
 from tests.model.backends.agents import Conversation, make_launch, only
@@ -65,7 +65,7 @@ def read_turn_input(tmp_path: Path) -> list[Json]:
 
 async def test_usable_skills_are_listed_as_commands(start: Start) -> None:
     conversation = await start({"result": {"data": [{"skills": SKILLS}, {"skills": 3}, None]}})
-    commands = (await conversation.until(base.CommandsListed)).commands
+    commands = (await conversation.until(agent_events.CommandsListed)).commands
     assert [command.name for command in commands[:4]] == ["compact", "review", "init", "status"]
     assert list(commands[4:]) == [
         AgentCommand(name="wind", description="Wind yarn"),
@@ -75,7 +75,7 @@ async def test_usable_skills_are_listed_as_commands(start: Start) -> None:
 
 async def test_a_message_that_begins_with_a_skill_calls_it(start: Start, tmp_path: Path) -> None:
     conversation = await start({"result": {"data": [{"skills": SKILLS}]}})
-    only(await conversation.turn("/wind it tight\nplease"), base.TurnFinished)
+    only(await conversation.turn("/wind it tight\nplease"), agent_events.TurnFinished)
     assert read_turn_input(tmp_path) == [
         {"type": "text", "text": "$wind it tight\nplease"},
         {"type": "skill", "name": "wind", "path": "/skills/wind"},
@@ -85,7 +85,7 @@ async def test_a_message_that_begins_with_a_skill_calls_it(start: Start, tmp_pat
 @pytest.mark.parametrize("message", ["/off now", "/nowhere", "/winder", "/", "/etc/hosts"])
 async def test_unknown_skills_are_sent_as_text(start: Start, tmp_path: Path, message: str) -> None:
     conversation = await start({"result": {"data": [{"skills": SKILLS}]}})
-    only(await conversation.turn(message), base.TurnFinished)
+    only(await conversation.turn(message), agent_events.TurnFinished)
     assert read_turn_input(tmp_path) == [{"type": "text", "text": message}]
 
 
@@ -93,5 +93,5 @@ async def test_without_a_list_of_skills_a_message_is_sent_as_text(
     start: Start, tmp_path: Path
 ) -> None:
     conversation = await start({"error": {"code": -32601, "message": "Unknown method"}})
-    only(await conversation.turn("/wind it"), base.TurnFinished)
+    only(await conversation.turn("/wind it"), agent_events.TurnFinished)
     assert read_turn_input(tmp_path) == [{"type": "text", "text": "/wind it"}]

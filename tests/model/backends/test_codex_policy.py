@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.backends.base import Settings
 from model.backends.codex import policy, startup_notices
 from model.backends.codex.approvals import (
@@ -264,20 +264,20 @@ def test_text_of_a_lost_connection_is_kept_until_it_is_sent_again() -> None:
     stream = CodexStream(Path("/w"), "main")
     lost = {"threadId": "main", "willRetry": True, "error": {"message": "Reconnecting... 1/5"}}
 
-    def send_delta(item: str, text: str) -> list[base.AgentEvent]:
+    def send_delta(item: str, text: str) -> list[agent_events.AgentEvent]:
         params = {"threadId": "main", "itemId": item, "delta": text}
         return list(stream.events("item/agentMessage/delta", params))
 
     send_delta("a", "Warp")
-    assert [type(event) for event in stream.events("error", lost)] == [base.Notice]
+    assert [type(event) for event in stream.events("error", lost)] == [agent_events.Notice]
     assert send_delta("b", "Warp and") == [
-        base.BlockDropped("a"),
-        base.TextDelta("b", "Warp and", "text"),
+        agent_events.BlockDropped("a"),
+        agent_events.TextDelta("b", "Warp and", "text"),
     ]
     list(stream.events("error", lost))
     command = {"type": "commandExecution", "id": "c", "command": "ls"}
     began = stream.events("item/started", {"threadId": "main", "item": command})
-    assert next(began) == base.BlockDropped("b")
+    assert next(began) == agent_events.BlockDropped("b")
 
 
 def test_a_mode_chosen_during_a_turn_can_only_restrict_it() -> None:
@@ -300,4 +300,4 @@ def test_a_warning_of_every_turn_is_reported_once() -> None:
         stream.begin_turn()
         warned = {"threadId": "main", "message": "Model metadata for `m` not found."}
         events += list(stream.events("warning", warned))
-    assert events == [base.Notice("Model metadata for `m` not found.")]
+    assert events == [agent_events.Notice("Model metadata for `m` not found.")]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.demo.backend import PROGRAM, DemoBackend
 from model.backends.demo.shell import Shell
 from model.domain.modes import ExecutionMode
@@ -32,7 +32,7 @@ async def test_a_provider_failure_fails_the_turn_and_the_next_one_works(
     open_demo: Open, kind: str, error_type: str, retry_after: float | None
 ) -> None:
     conversation = await open_demo()
-    failed = only(await conversation.turn(f"/demo fail {kind}"), base.TurnFailed)
+    failed = only(await conversation.turn(f"/demo fail {kind}"), agent_events.TurnFailed)
     assert (failed.error_type, failed.retry_after) == (error_type, retry_after)
     assert failed.error.endswith(".")
     assert text(await conversation.turn("/demo say still here")) == "still here"
@@ -42,7 +42,7 @@ async def test_a_provider_failure_fails_the_turn_and_the_next_one_works(
 async def test_a_broken_program_fails_the_turn_and_ends(open_demo: Open, kind: str) -> None:
     conversation = await open_demo()
     async with asyncio.timeout(PATIENCE):
-        failed = only(await conversation.turn(f"/demo fail {kind}"), base.TurnFailed)
+        failed = only(await conversation.turn(f"/demo fail {kind}"), agent_events.TurnFailed)
         await conversation.end()
     assert failed.error_type == "backend_error"
     assert ("SIGKILL" if kind == "crash" else "this is not JSON") in failed.error
@@ -52,11 +52,11 @@ async def test_a_broken_program_fails_the_turn_and_ends(open_demo: Open, kind: s
 async def test_a_program_that_ignores_a_stop_is_killed(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo run true\n/demo fail deaf"))
-    await conversation.until(base.ToolResult)
+    await conversation.until(agent_events.ToolResult)
     async with asyncio.timeout(PATIENCE):
         _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
         await conversation.end()
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
 
 
 # Stopping --------------------------------------------------------------------------------------
@@ -65,27 +65,30 @@ async def test_a_program_that_ignores_a_stop_is_killed(open_demo: Open) -> None:
 @pytest.mark.parametrize(
     ("mode", "message", "at"),
     [
-        ("build", "/demo say " + "word " * 500, base.TextDelta),
-        ("build", "/demo stream 1000000 5000", base.TextDelta),
-        ("build", "/demo run sleep 60", base.ToolUse),
-        ("build", "/demo say x\n/demo wait 60", base.TextDelta),
-        ("build", "/demo say x\n/demo fail hang", base.TextDelta),
-        ("build", "/demo ask Well? | Yes", base.QuestionAsked),
-        ("build", "/demo permission true", base.PermissionRequested),
-        ("plan", "/demo plan say x", base.PlanProposed),
-        ("plan", "Hello", base.TextDelta),
+        ("build", "/demo say " + "word " * 500, agent_events.TextDelta),
+        ("build", "/demo stream 1000000 5000", agent_events.TextDelta),
+        ("build", "/demo run sleep 60", agent_events.ToolUse),
+        ("build", "/demo say x\n/demo wait 60", agent_events.TextDelta),
+        ("build", "/demo say x\n/demo fail hang", agent_events.TextDelta),
+        ("build", "/demo ask Well? | Yes", agent_events.QuestionAsked),
+        ("build", "/demo permission true", agent_events.PermissionRequested),
+        ("plan", "/demo plan say x", agent_events.PlanProposed),
+        ("plan", "Hello", agent_events.TextDelta),
     ],
 )
 async def test_stop_works_at_every_stage(
-    open_demo: Open, mode: ExecutionMode, message: str, at: type[base.AgentEvent]
+    open_demo: Open, mode: ExecutionMode, message: str, at: type[agent_events.AgentEvent]
 ) -> None:
     conversation = await open_demo(mode)
     await conversation.agent.send(base.Prompt(message))
     reached = await conversation.until(at)
     _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
-    if isinstance(reached, base.QuestionAsked | base.PermissionRequested | base.PlanProposed):
-        assert only(events, base.RequestWithdrawn).request_id == reached.request_id
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
+    if isinstance(
+        reached,
+        agent_events.QuestionAsked | agent_events.PermissionRequested | agent_events.PlanProposed,
+    ):
+        assert only(events, agent_events.RequestWithdrawn).request_id == reached.request_id
     assert text(await conversation.turn("/demo say still here")) == "still here"
 
 
@@ -93,7 +96,7 @@ async def test_stop_works_immediately_after_the_prompt(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo wait 60"))
     _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
-    assert only(events, base.TurnFinished).stop_reason == "stopped"
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
     assert text(await conversation.turn("/demo say still here")) == "still here"
 
 
@@ -147,10 +150,10 @@ async def test_stopping_between_turns_does_nothing(open_demo: Open) -> None:
 async def test_closing_during_a_turn_stops_it(open_demo: Open) -> None:
     conversation = await open_demo()
     await conversation.agent.send(base.Prompt("/demo say x\n/demo run sleep 60"))
-    await conversation.until(base.ToolUse)
+    await conversation.until(agent_events.ToolUse)
     async with asyncio.timeout(PATIENCE):
         await asyncio.gather(conversation.agent.close(), conversation.end())
-    assert only(conversation.events, base.TurnFinished).stop_reason == "stopped"
+    assert only(conversation.events, agent_events.TurnFinished).stop_reason == "stopped"
 
 
 async def test_an_agent_without_a_reader_waits_and_can_be_closed(
@@ -164,7 +167,7 @@ async def test_an_agent_without_a_reader_waits_and_can_be_closed(
     await conversation.end()
     # The capacity of the engine's queue, the reader and the pipe; it streams a million a second.
     assert len(conversation.events) < 50_000
-    assert only(conversation.events, base.TurnFinished).stop_reason == "stopped"
+    assert only(conversation.events, agent_events.TurnFinished).stop_reason == "stopped"
 
 
 def test_the_program_ends_by_itself_when_its_owner_is_gone(worktree: Path) -> None:
@@ -201,7 +204,7 @@ async def test_a_resumed_conversation_knows_the_earlier_turns(
 ) -> None:
     before = await open_demo()
     await before.turn("/demo say hello")
-    token = only(before.events, base.ConversationIdentified).resume_token
+    token = only(before.events, agent_events.ConversationIdentified).resume_token
     await before.agent.close()
     after = await open_demo(resume_token=token)
     assert "- /demo say hello" in text(await after.turn("/demo recall"))
@@ -225,14 +228,14 @@ async def test_hostile_modules_in_the_worktree_are_not_imported(
 async def test_the_tour_proposes_edits_and_explains(open_demo: Open, worktree: Path) -> None:
     conversation = await open_demo("plan")
     await conversation.agent.send(base.Prompt("Hello?"))
-    plan = await conversation.until(base.PlanProposed)
+    plan = await conversation.until(agent_events.PlanProposed)
     assert list(worktree.iterdir()) == []
     await conversation.agent.approve(plan.request_id, base.Settings("build"), None)
     await conversation.rest()
     assert text(conversation.events, "thinking")
     words = text(conversation.events).lower()
     assert all(word in words for word in ("mode", "plan", "approve", "diff", "stop", "```"))
-    edit = only(conversation.events, base.ToolUse)
+    edit = only(conversation.events, agent_events.ToolUse)
     assert (worktree / "spinney-tour.md").read_text() == edit.input["new_content"]
 
 
@@ -240,7 +243,7 @@ async def test_the_tour_proposes_edits_and_explains(open_demo: Open, worktree: P
 async def test_the_tour_outside_plan_mode_edits_at_once(open_demo: Open, worktree: Path) -> None:
     (worktree / "spinney-tour.md").write_text("Visit 1, in plan mode.\n")
     events = await (await open_demo("yolo")).turn("Hello again")
-    assert only(events, base.ToolUse).input["old_content"] == "Visit 1, in plan mode.\n"
+    assert only(events, agent_events.ToolUse).input["old_content"] == "Visit 1, in plan mode.\n"
     assert (worktree / "spinney-tour.md").read_text().endswith("Visit 2, in yolo mode.\n")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.demo.backend import DemoBackend
 from model.backends.opencode.conversations import fork
 from model.base.errors import SpinneyError
@@ -16,8 +16,8 @@ from tests.model.backends.claude_lines import read_arguments
 Json = dict[str, Any]
 
 
-def marks(events: list[base.AgentEvent]) -> list[str]:
-    return [event.mark for event in events if isinstance(event, base.TurnMarked)]
+def marks(events: list[agent_events.AgentEvent]) -> list[str]:
+    return [event.mark for event in events if isinstance(event, agent_events.TurnMarked)]
 
 
 # Claude Code -------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ async def test_claudes_mark_is_the_last_line_of_the_main_conversation(open_claud
     )
     events = await conversation.turn("Hello")
     assert marks(events) == ["u2"]
-    assert isinstance(events[-2], base.TurnMarked), "before the end of the turn"
+    assert isinstance(events[-2], agent_events.TurnMarked), "before the end of the turn"
     assert marks(await conversation.turn("No answer")) == []
 
 
@@ -126,7 +126,7 @@ async def test_the_demo_agent_remembers_what_came_before_the_mark(
     agent = await backend.open(make_launch(worktree))
     original = Conversation(agent)
     await agent.send(base.Prompt("/demo ask one?"))
-    asked = await original.until(base.QuestionAsked)
+    asked = await original.until(agent_events.QuestionAsked)
     assert await agent.steer("m", base.Prompt("and more"))
     await agent.answer(asked.request_id, {})
     first = marks(await original.rest())[-1]

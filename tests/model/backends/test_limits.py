@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.backends.base import Limit, TurnFailed
+from model.backends.agent_events import Limit, TurnFailed
 from model.backends.claude import errors as claude
 from model.backends.claude.protocol import ClaudeStream
 from model.backends.codex import errors as codex

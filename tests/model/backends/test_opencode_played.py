@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.opencode import session
 from model.domain.agent_commands import AgentCommand
 from tests.model.backends.agents import Conversation, only, text
@@ -23,7 +23,7 @@ from tests.model.backends.opencode_played import (
 )
 from tests.patience import PATIENCE
 
-ENDS = (base.TurnFinished, base.TurnFailed)
+ENDS = (agent_events.TurnFinished, agent_events.TurnFailed)
 
 
 async def play(name: str, lines: list[Line] | None = None, chunk: int = 1 << 16) -> Conversation:
@@ -49,23 +49,23 @@ async def test_a_text() -> None:
     events = (await play("text")).events
     assert text(events, "thinking") == "about looms and threads"
     assert text(events) == "I thought about it."
-    finals = [event for event in events if isinstance(event, base.TextFinal)]
+    finals = [event for event in events if isinstance(event, agent_events.TextFinal)]
     assert [(event.kind, event.text) for event in finals] == [
         ("thinking", "about looms and threads"),
         ("text", "I thought about it."),
     ]
-    finished = only(events, base.TurnFinished)
+    finished = only(events, agent_events.TurnFinished)
     assert (finished.stop_reason, finished.usage.input_tokens) == ("end_turn", 120)
     assert finished.cost_usd is None  # the model has no price, which the program counts as 0
 
 
 async def test_an_edit() -> None:
     events = (await play("edit")).events
-    _announced, edit = (event for event in events if isinstance(event, base.ToolUse))
+    _announced, edit = (event for event in events if isinstance(event, agent_events.ToolUse))
     assert edit.name == "edit"
     assert edit.input == {"file_path": "a.txt", "old_content": "", "new_content": "hi"}
-    assert not only(events, base.ToolResult).is_error
-    assert not any(isinstance(event, base.PermissionRequested) for event in events)
+    assert not only(events, agent_events.ToolResult).is_error
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
 
 
 async def test_permission_for_a_command_is_requested_after_its_tool_use() -> None:
@@ -73,13 +73,15 @@ async def test_permission_for_a_command_is_requested_after_its_tool_use() -> Non
     places = [
         place
         for place, event in enumerate(events)
-        if isinstance(event, base.ToolUse | base.PermissionRequested | base.ToolResult)
+        if isinstance(
+            event, agent_events.ToolUse | agent_events.PermissionRequested | agent_events.ToolResult
+        )
     ]
     announced, used, asked, result = (events[place] for place in places)
-    assert isinstance(announced, base.ToolUse)
-    assert isinstance(used, base.ToolUse)
-    assert isinstance(asked, base.PermissionRequested)
-    assert isinstance(result, base.ToolResult)
+    assert isinstance(announced, agent_events.ToolUse)
+    assert isinstance(used, agent_events.ToolUse)
+    assert isinstance(asked, agent_events.PermissionRequested)
+    assert isinstance(result, agent_events.ToolResult)
     assert asked.input == used.input
     assert asked.tool_use_id == used.id == result.tool_use_id
     assert result.content.strip() == "42"
@@ -93,7 +95,7 @@ async def test_a_failed_or_aborted_command_is_reported_as_an_error(
     states = [line[PROPERTIES]["part"]["state"] for line in lines if "state" in part_of(line)]
     (ended,) = (state for state in states if state["status"] == "completed")
     ended["metadata"]["exit"] = code
-    assert only((await play("command", lines)).events, base.ToolResult).is_error is is_error
+    assert only((await play("command", lines)).events, agent_events.ToolResult).is_error is is_error
 
 
 def part_of(line: Line) -> Any:
@@ -111,7 +113,7 @@ async def test_the_commands_of_the_server_are_listed() -> None:
         "garbage",
     ]
     await conversation.agent.send(base.Prompt(SCENARIOS["text"][1]))
-    weave, init, compact = (await conversation.until(base.CommandsListed)).commands
+    weave, init, compact = (await conversation.until(agent_events.CommandsListed)).commands
     assert weave == AgentCommand(name="weave", description="Weave", argument_hint="[1] [arguments]")
     assert init == AgentCommand(name="init")
     assert compact.name == "compact"
@@ -120,21 +122,21 @@ async def test_the_commands_of_the_server_are_listed() -> None:
 
 async def test_a_question() -> None:
     events = (await play("question")).events
-    (question,) = only(events, base.QuestionAsked).questions
+    (question,) = only(events, agent_events.QuestionAsked).questions
     assert [option.label for option in question.options] == ["Tea", "Coffee"]
     assert "Water" in text(events)
-    assert not any(isinstance(event, base.ToolUse) for event in events)
+    assert not any(isinstance(event, agent_events.ToolUse) for event in events)
 
 
 async def test_a_plan() -> None:
     events = (await play("plan")).events
-    assert only(events, base.PlanProposed).text == "weave a scarf"
+    assert only(events, agent_events.PlanProposed).text == "weave a scarf"
     assert "<" not in text(events)
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
 
 
 async def test_a_stop() -> None:
-    finished = only((await play("stop")).events, base.TurnFinished)
+    finished = only((await play("stop")).events, agent_events.TurnFinished)
     assert finished.stop_reason == "stopped"
 
 
@@ -154,27 +156,29 @@ async def test_late_events_of_a_stopped_turn_do_not_end_the_next_one() -> None:
     events = await conversation.turn("think: about looms and threads")
     await conversation.agent.close()
     assert text(events) == "I thought about it."
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
 
 
 async def test_a_refused_key() -> None:
-    failed = only((await play("refused")).events, base.TurnFailed)
+    failed = only((await play("refused")).events, agent_events.TurnFailed)
     assert failed.error_type == "authentication_error"
 
 
 async def test_a_sub_agents_tools_are_reported_under_its_tool_use() -> None:
     events = (await play("agent")).events
-    uses = {event.id: event for event in events if isinstance(event, base.ToolUse)}
+    uses = {event.id: event for event in events if isinstance(event, agent_events.ToolUse)}
     task, command = uses.values()
     assert (task.name, task.parent_tool_use_id) == ("Task", None)
     assert (command.name, command.parent_tool_use_id) == ("Bash", task.id)
-    assert only(events, base.PermissionRequested).tool_use_id == command.id
-    assert only(events, base.TurnFinished).usage.input_tokens > 300  # including the sub-agent's
+    assert only(events, agent_events.PermissionRequested).tool_use_id == command.id
+    assert (
+        only(events, agent_events.TurnFinished).usage.input_tokens > 300
+    )  # including the sub-agent's
 
 
 async def test_a_to_do_list() -> None:
     events = (await play("todo")).events
-    use = [event for event in events if isinstance(event, base.ToolUse)][-1]
+    use = [event for event in events if isinstance(event, agent_events.ToolUse)][-1]
     assert use.name == "TodoWrite"
     assert [todo["content"] for todo in use.input["todos"]] == ["spin", "weave"]
 
@@ -185,7 +189,10 @@ async def test_pieces_of_any_size_produce_the_same_events(name: str) -> None:
         return [
             event
             for event in conversation.events
-            if not isinstance(event, base.PlanProposed | base.RequestWithdrawn | base.TextDelta)
+            if not isinstance(
+                event,
+                agent_events.PlanProposed | agent_events.RequestWithdrawn | agent_events.TextDelta,
+            )
         ]
 
     whole, bytewise, pieces = await asyncio.gather(
@@ -251,7 +258,7 @@ async def test_garbage_and_a_huge_event_are_skipped() -> None:
     mixed = [lines[0], {"raw": "data: {nonsense\n\n"}, {"raw": "\x00\xff: ?\n"}, huge, *lines[1:]]
     events = (await play("text", mixed)).events
     assert text(events) == "I thought about it."
-    assert "ignored" in only(events, base.Notice).text
+    assert "ignored" in only(events, agent_events.Notice).text
 
 
 async def test_events_missed_while_disconnected_are_recovered() -> None:
@@ -265,9 +272,9 @@ async def test_events_missed_while_disconnected_are_recovered() -> None:
     )
     server.answers = {"/permission": [asked], "/session/status": {conversation_of(lines): {}}}
     await conversation.agent.send(base.Prompt("bash: echo $((6 * 7))"))
-    await conversation.until(base.ToolUse)
+    await conversation.until(agent_events.ToolUse)
     server.cut_off()
-    request = await conversation.until(base.PermissionRequested)
+    request = await conversation.until(agent_events.PermissionRequested)
     await conversation.agent.permit(request.request_id, "allow")
     old = {"info": {"id": "msg_old", "role": "assistant", "sessionID": asked["sessionID"]}}
     history = [old, *history_of(lines)]
@@ -276,9 +283,9 @@ async def test_events_missed_while_disconnected_are_recovered() -> None:
     await conversation.rest()
     events = conversation.events
     await conversation.agent.close()
-    assert only(events, base.ToolResult).content.strip() == "42"
-    assert [event.text for event in events if isinstance(event, base.TextFinal)] == ["done"]
-    assert only(events, base.TurnFinished).stop_reason == "end_turn"
+    assert only(events, agent_events.ToolResult).content.strip() == "42"
+    assert [event.text for event in events if isinstance(event, agent_events.TextFinal)] == ["done"]
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
 
 
 async def test_an_automatic_permission_does_not_wait_for_the_tools_input(
@@ -291,11 +298,11 @@ async def test_an_automatic_permission_does_not_wait_for_the_tools_input(
     conversation, _ = open_played(early, conversation_of(lines), "yolo")
     events = await conversation.turn("bash: echo $((6 * 7))")
     await conversation.agent.close()
-    assert only(events, base.ToolResult).content.strip() == "42"
+    assert only(events, agent_events.ToolResult).content.strip() == "42"
 
 
 async def test_a_program_that_dies_fails_the_turn() -> None:
     events = (await play("text", load_recording("text")[:12])).events
-    failed = only(events, base.TurnFailed)
+    failed = only(events, agent_events.TurnFailed)
     assert failed.error_type == "backend_error"
     assert "SIGKILL" in failed.error

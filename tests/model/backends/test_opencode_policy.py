@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from model.backends.base import Settings, ToolResult, ToolUse
+from model.backends.agent_events import ToolResult, ToolUse
+from model.backends.base import Settings
 from model.backends.opencode.edits import Edits
 from model.backends.opencode.errors import give_up_failure, turn_failure
 from model.backends.opencode.models import Models

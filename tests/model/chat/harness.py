@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from model.agents.catalog import Catalog
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from model.chat.chats import Chats
 from model.chat.conversations import Conversations
@@ -35,7 +35,7 @@ from model.writing.writer import Writer
 from tests.patience import PATIENCE
 from tests.puppet import Puppet, PuppetBackend
 
-DONE = base.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
+DONE = agent_events.TurnFinished("end_turn", Usage(input_tokens=2, output_tokens=3))
 
 
 T = TypeVar("T")
@@ -147,7 +147,7 @@ class Harness:
     async def propose_plan(self, plan: str) -> Puppet:
         """Start a turn whose agent proposes `plan` as request "r"; return the agent."""
         puppet = await self.start_turn("plan it")
-        puppet.say(base.PlanProposed("r", plan))
+        puppet.say(agent_events.PlanProposed("r", plan))
         await self.wait_until(lambda: self.session.waiting_for == "plan")
         return puppet
 

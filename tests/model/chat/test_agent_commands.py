@@ -1,6 +1,6 @@
 """Which of an agent's own commands are offered."""
 
-from model.backends import base
+from model.backends import agent_events
 from model.chat.agent_commands import MAX_COMMANDS, merge_commands
 from model.domain.agent_commands import AgentCommand
 from tests.model.chat.harness import DONE, Harness
@@ -42,14 +42,14 @@ async def test_reported_commands_apply_to_the_worktree_until_the_next_report(
 ) -> None:
     assert harness.conversations.reported_commands("w", "demo") == ()
     puppet = await harness.start_turn("hello")
-    puppet.say(base.CommandsListed((WEAVE, SPIN)), DONE)
+    puppet.say(agent_events.CommandsListed((WEAVE, SPIN)), DONE)
     await harness.wait_for_turn()
     await harness.add_session("another")
     assert harness.conversations.reported_commands("w", "demo") == (WEAVE, SPIN)
     assert harness.conversations.reported_commands("w", "backend_a") == ()
     assert harness.conversations.reported_commands("elsewhere", "demo") == ()
     await harness.start_turn("again")
-    puppet.say(base.CommandsListed((SPIN,)), DONE)
+    puppet.say(agent_events.CommandsListed((SPIN,)), DONE)
     await harness.wait_for_turn()
     assert harness.conversations.reported_commands("w", "demo") == (SPIN,)
 
@@ -58,7 +58,7 @@ async def test_commands_reported_between_turns_start_no_message(harness: Harness
     puppet = await harness.start_turn("hello")
     puppet.say(DONE)
     await harness.wait_for_turn()
-    puppet.say(base.CommandsListed((SPIN,)), base.Notice("received"))
+    puppet.say(agent_events.CommandsListed((SPIN,)), agent_events.Notice("received"))
     await harness.wait_for_notice("received")
     assert harness.conversations.reported_commands("w", "demo") == (SPIN,)
     assert len(await harness.messages()) == 2

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from tests.model.chat.harness import DONE, Harness
 
 
@@ -39,7 +39,7 @@ async def test_an_agent_that_dies_fails_the_turn_and_the_next_message_resumes(
     harness: Harness,
 ) -> None:
     puppet = await harness.start_turn("go")
-    puppet.say(base.ConversationIdentified("token-1"), base.TextDelta("a", "half"))
+    puppet.say(agent_events.ConversationIdentified("token-1"), agent_events.TextDelta("a", "half"))
     await harness.wait_until(lambda: bool(harness.store.state.streaming))
     puppet.die()
     answer = await harness.wait_for_turn()
@@ -127,7 +127,7 @@ async def test_an_idle_agent_is_ended_and_resumed_by_the_next_message(
 ) -> None:
     monkeypatch.setattr("model.chat.agent_process.IDLE_TIMEOUT", 0.01)
     puppet = await harness.start_turn("go")
-    puppet.say(base.ConversationIdentified("token"), DONE)
+    puppet.say(agent_events.ConversationIdentified("token"), DONE)
     await puppet.wait_for_call("close")
     await harness.chats.send("s", "again")
     assert (await harness.backend.newest(2)).launch.resume_token == "token"
@@ -135,7 +135,7 @@ async def test_an_idle_agent_is_ended_and_resumed_by_the_next_message(
 
 async def test_an_agent_whose_directory_was_recreated_is_restarted(harness: Harness) -> None:
     first = await harness.start_turn("one")
-    first.say(base.ConversationIdentified("the conversation"), DONE)
+    first.say(agent_events.ConversationIdentified("the conversation"), DONE)
     await harness.wait_for_turn()
     await harness.start_turn("two")
     await first.wait_for_call("configure")

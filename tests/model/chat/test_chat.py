@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.domain.events.sessions import SessionUpdated
 from model.domain.events.worktrees import WorktreeUpdated
@@ -24,12 +24,12 @@ async def test_a_message_runs_and_its_answer_streams_into_the_store(harness: Har
     puppet = await harness.backend.newest()
     assert await puppet.wait_for_call("send") == ("send", "Fix the parser\nplease")
     puppet.say(
-        base.TextDelta("t", "let me see", "thinking"),
-        base.TextDelta("a", "It is "),
-        base.TextDelta("a", "easy."),
-        base.ToolUse("u", "read", {"file_path": "a.py"}),
-        base.ToolResult("u", "x = 1"),
-        base.TextDelta("b", "Done."),
+        agent_events.TextDelta("t", "let me see", "thinking"),
+        agent_events.TextDelta("a", "It is "),
+        agent_events.TextDelta("a", "easy."),
+        agent_events.ToolUse("u", "read", {"file_path": "a.py"}),
+        agent_events.ToolResult("u", "x = 1"),
+        agent_events.TextDelta("b", "Done."),
         DONE,
     )
     answer = await harness.wait_for_turn()
@@ -54,13 +54,13 @@ async def test_a_message_runs_and_its_answer_streams_into_the_store(harness: Har
 async def test_blocks_out_of_order_keep_their_places(harness: Harness) -> None:
     puppet = await harness.start_turn("go")
     puppet.say(
-        base.TextDelta("a", "one"),
-        base.ToolUse("x", "run", {}),
-        base.ToolUse("y", "run", {}),
-        base.ToolResult("y", "second"),
-        base.TextDelta("a", "!"),
-        base.ToolResult("x", "first"),
-        base.ToolUse("x", "run", {"command": "ls"}),
+        agent_events.TextDelta("a", "one"),
+        agent_events.ToolUse("x", "run", {}),
+        agent_events.ToolUse("y", "run", {}),
+        agent_events.ToolResult("y", "second"),
+        agent_events.TextDelta("a", "!"),
+        agent_events.ToolResult("x", "first"),
+        agent_events.ToolUse("x", "run", {"command": "ls"}),
         DONE,
     )
     answer = await harness.wait_for_turn()
@@ -78,11 +78,11 @@ async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gon
 ) -> None:
     puppet = await harness.start_turn("go")
     puppet.say(
-        base.TextDelta("a", "provisional"),
-        base.BlockDropped("a"),
-        base.TextFinal("b", "never streamed"),
-        base.TextDelta("c", "almost rigth"),
-        base.TextFinal("c", "almost right"),
+        agent_events.TextDelta("a", "provisional"),
+        agent_events.BlockDropped("a"),
+        agent_events.TextFinal("b", "never streamed"),
+        agent_events.TextDelta("c", "almost rigth"),
+        agent_events.TextFinal("c", "almost right"),
         DONE,
     )
     assert (await harness.wait_for_turn()).text.strip() == "never streamed\n\nalmost right"
@@ -91,9 +91,9 @@ async def test_the_final_text_replaces_what_was_streamed_and_dropped_text_is_gon
 async def test_hostile_text_of_an_agent_is_escaped_in_the_store(harness: Harness) -> None:
     puppet = await harness.start_turn("go \x1b[31m")
     puppet.say(
-        base.TextDelta("a", "\x1b]52;c;aGk=\x07hi \ud800"),
-        base.ToolUse("u", "run", {"command": "\x1b[2Jls"}),
-        base.ToolResult("u", "\x9b31m"),
+        agent_events.TextDelta("a", "\x1b]52;c;aGk=\x07hi \ud800"),
+        agent_events.ToolUse("u", "run", {"command": "\x1b[2Jls"}),
+        agent_events.ToolResult("u", "\x9b31m"),
         DONE,
     )
     answer = await harness.wait_for_turn()
@@ -111,11 +111,11 @@ async def test_hostile_text_in_requests_is_escaped_and_answers_reach_the_agent(
 ) -> None:
     bad = "\x1b[31mlook\ud800\x00\u202e"
     question = Question(question=bad, header=bad, options=[QuestionOption(label=bad)])
-    events: dict[str, base.AgentEvent] = {
-        "plan": base.PlanProposed("r", bad),
-        "question": base.QuestionAsked("r", (question,)),
-        "permission": base.PermissionRequested("r", bad, {bad: bad}, bad),
-        "failure": base.TurnFailed(bad, "backend_error"),
+    events: dict[str, agent_events.AgentEvent] = {
+        "plan": agent_events.PlanProposed("r", bad),
+        "question": agent_events.QuestionAsked("r", (question,)),
+        "permission": agent_events.PermissionRequested("r", bad, {bad: bad}, bad),
+        "failure": agent_events.TurnFailed(bad, "backend_error"),
     }
     puppet = await harness.start_turn("go")
     puppet.say(events[kind])
@@ -143,7 +143,7 @@ async def test_stop_keeps_received_text_and_the_next_message_works(
 ) -> None:
     monkeypatch.setattr("model.chat.conversation.STOP_TIMEOUT", PATIENCE)
     puppet = await harness.start_turn("first")
-    puppet.say(base.TextDelta("a", "half a"))
+    puppet.say(agent_events.TextDelta("a", "half a"))
     await harness.wait_until(lambda: bool(harness.store.state.streaming))
     await puppet.wait_for_call("send")
     session = await harness.chats.stop("s")
@@ -151,17 +151,17 @@ async def test_stop_keeps_received_text_and_the_next_message_works(
     answer = (await harness.messages())[-1]
     assert (answer.text, answer.stop_reason) == ("half a", "stopped")
     await harness.start_turn("second")
-    puppet.say(base.TextDelta("b", "fine"), DONE)
+    puppet.say(agent_events.TextDelta("b", "fine"), DONE)
     assert (await harness.wait_for_turn()).text == "fine"
 
 
 async def test_events_after_the_turn_start_no_message(harness: Harness) -> None:
     puppet = await harness.start_turn("go")
-    puppet.say(base.TextDelta("a", "Done."), DONE)
+    puppet.say(agent_events.TextDelta("a", "Done."), DONE)
     await harness.wait_for_turn()
     before = await harness.messages()
-    late = base.QuestionAsked("late", (Question(question="Now?"),))
-    puppet.say(base.ToolResult("t", "late"), late, DONE, base.Notice("still here"))
+    late = agent_events.QuestionAsked("late", (Question(question="Now?"),))
+    puppet.say(agent_events.ToolResult("t", "late"), late, DONE, agent_events.Notice("still here"))
     await harness.wait_for_notice("still here")
     assert await harness.messages() == before
     assert (harness.session.status, harness.session.waiting_for) == ("idle", None)
@@ -173,7 +173,7 @@ async def test_stopping_an_idle_session_is_no_error(harness: Harness) -> None:
 
 async def test_a_failed_turn_reports_the_kind_of_failure(harness: Harness) -> None:
     puppet = await harness.start_turn("go")
-    puppet.say(base.TurnFailed("Too many requests.", "rate_limit_error", retry_after=30))
+    puppet.say(agent_events.TurnFailed("Too many requests.", "rate_limit_error", retry_after=30))
     answer = await harness.wait_for_turn()
     assert answer.error is not None
     assert answer.error.error_type == "rate_limit_error"
@@ -186,7 +186,7 @@ async def test_a_turn_started_by_the_agent_is_shown(harness: Harness) -> None:
     puppet = await harness.start_turn("go")
     puppet.say(DONE)
     await harness.wait_for_turn()
-    puppet.say(base.TurnStarted(), base.TextDelta("z", "the tests are through"))
+    puppet.say(agent_events.TurnStarted(), agent_events.TextDelta("z", "the tests are through"))
     await harness.wait_until(lambda: harness.session.status == "running")
     puppet.say(DONE)
     assert (await harness.wait_for_turn()).text == "the tests are through"
@@ -204,15 +204,15 @@ async def test_the_mode_of_a_turn_is_shown_while_it_differs_from_the_sessions(
 ) -> None:
     puppet = await harness.start_turn("go")
     await harness.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "yolo"}))
-    puppet.say(base.TurnModeReported("plan"))
+    puppet.say(agent_events.TurnModeReported("plan"))
     await harness.wait_until(lambda: harness.session.turn_mode == "plan")
-    puppet.say(base.PermissionRequested("p1", "Bash", {"command": "ls"}))
+    puppet.say(agent_events.PermissionRequested("p1", "Bash", {"command": "ls"}))
     await harness.wait_until(lambda: harness.session.request is not None)
     assert harness.session.request and harness.session.request.execution_mode == "plan"
     await harness.store.accept(SessionUpdated(session_id="s", updates={"execution_mode": "plan"}))
-    puppet.say(base.TurnModeReported("plan"))
+    puppet.say(agent_events.TurnModeReported("plan"))
     await harness.wait_until(lambda: harness.session.turn_mode is None)
-    puppet.say(base.TurnModeReported("build"))
+    puppet.say(agent_events.TurnModeReported("build"))
     await harness.wait_until(lambda: harness.session.turn_mode == "build")
     puppet.say(DONE)
     await harness.wait_until(lambda: harness.session.status == "idle")
@@ -259,7 +259,9 @@ async def test_after_a_kill_no_accepted_message_is_lost_and_the_session_resumes(
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
     puppet = await harness.start_turn("first")
-    puppet.say(base.ConversationIdentified("token"), base.TextDelta("a", "half an answer"))
+    puppet.say(
+        agent_events.ConversationIdentified("token"), agent_events.TextDelta("a", "half an answer")
+    )
     await harness.wait_until(lambda: bool(harness.store.state.streaming))
     await harness.chats.send("s", "waits")
     await harness.store.flush()
@@ -282,9 +284,9 @@ async def test_after_a_kill_no_accepted_message_is_lost_and_the_session_resumes(
 async def test_a_conversation_note_is_shown_once(harness: Harness) -> None:
     puppet = await harness.start_turn("go")
     puppet.say(
-        base.ConversationNote("No hooks\nrun."),
-        base.TextDelta("a", "one"),
-        base.ConversationNote("No hooks\nrun."),
+        agent_events.ConversationNote("No hooks\nrun."),
+        agent_events.TextDelta("a", "one"),
+        agent_events.ConversationNote("No hooks\nrun."),
     )
     puppet.say(DONE)
     blocks = (await harness.wait_for_turn()).content
@@ -292,14 +294,14 @@ async def test_a_conversation_note_is_shown_once(harness: Harness) -> None:
         "> **Spinney:** No hooks run.",
         "one",
     ]
-    puppet.say(base.ConversationNote("A server is gone."))  # it waits for the next answer
+    puppet.say(agent_events.ConversationNote("A server is gone."))  # it waits for the next answer
     await harness.start_turn("on")
-    puppet.say(base.TextDelta("b", "two"), DONE)
+    puppet.say(agent_events.TextDelta("b", "two"), DONE)
     assert "A server is gone" in (await harness.wait_for_turn()).text
 
 
 async def test_a_compaction_note_is_shown_each_time(harness: Harness) -> None:
     for _ in range(2):
         puppet = await harness.start_turn("/compact")
-        puppet.say(base.COMPACTION_NOTE, DONE)
+        puppet.say(agent_events.COMPACTION_NOTE, DONE)
         assert "shortened to a summary" in (await harness.wait_for_turn()).text

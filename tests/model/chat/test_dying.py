@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from model.domain.requests import Question
 from model.domain.sessions import Session
@@ -18,7 +18,7 @@ from tests.puppet import Puppet
 async def run_first_turn(harness: Harness) -> Puppet:
     """Run one turn and return its agent, which is idle afterwards."""
     puppet = await harness.start_turn("one")
-    puppet.say(base.TextDelta("a", "first"), DONE)
+    puppet.say(agent_events.TextDelta("a", "first"), DONE)
     await harness.wait_for_turn()
     return puppet
 
@@ -41,7 +41,7 @@ async def test_an_agent_that_exits_before_the_message_is_sent_is_restarted(
     again = await harness.backend.newest(2)
     assert await again.wait_for_call("send") == ("send", "two")
     assert harness.session.status == "running"
-    again.say(base.TextDelta("b", "second"), DONE)
+    again.say(agent_events.TextDelta("b", "second"), DONE)
     answer = await harness.wait_for_turn()
     assert (answer.text, answer.error, harness.session.status) == ("second", None, "idle")
 
@@ -67,14 +67,14 @@ async def test_an_agent_that_exits_while_the_message_is_sent_fails_the_turn_once
     assert harness.session.status == "failed"
 
 
-def make_request(kind: str) -> base.AgentEvent:
+def make_request(kind: str) -> agent_events.AgentEvent:
     match kind:
         case "plan":
-            return base.PlanProposed("r", "old plan")
+            return agent_events.PlanProposed("r", "old plan")
         case "question":
-            return base.QuestionAsked("r", (Question(question="Which?", options=[]),))
+            return agent_events.QuestionAsked("r", (Question(question="Which?", options=[]),))
         case _:
-            return base.PermissionRequested("r", "Bash", {"command": "ls"}, "")
+            return agent_events.PermissionRequested("r", "Bash", {"command": "ls"}, "")
 
 
 async def send_comment(harness: Harness) -> None:
@@ -135,7 +135,7 @@ async def test_a_request_stays_open_if_the_agent_refuses_the_answer(
     await give(harness)
     assert (await puppet.wait_for_call(call))[:2] == (call, "r")
     assert harness.session.status == "running"
-    puppet.say(base.TextDelta("b", "done"), DONE)
+    puppet.say(agent_events.TextDelta("b", "done"), DONE)
     answer = await harness.wait_for_turn()
     assert "done" in answer.text
     assert [m.text for m in await harness.messages() if m.role == "user"][1:] == (
@@ -150,7 +150,7 @@ async def test_a_plan_whose_agent_exits_on_a_comment_is_set_aside_and_the_commen
     puppet = await start_request(harness, "plan")
 
     async def die(*_: object) -> None:
-        puppet.say(base.TextDelta("b", "Well,"))
+        puppet.say(agent_events.TextDelta("b", "Well,"))
         puppet.die()
         await puppet.wait_for_call("close")
         if refuses:
@@ -178,7 +178,7 @@ async def test_output_that_arrives_while_a_comment_is_delivered_follows_the_comm
     puppet = await start_request(harness, "plan")
 
     async def go_on(*_: object) -> None:
-        puppet.say(base.TextDelta("b", "As you like."), DONE)
+        puppet.say(agent_events.TextDelta("b", "As you like."), DONE)
         while not puppet._events.empty():
             await asyncio.sleep(0)
 

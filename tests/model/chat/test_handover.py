@@ -1,6 +1,6 @@
 """Changing a session's agent: what the new one receives, and resuming the earlier one."""
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.chat.handover import build_agent_change
 from model.domain.sessions import Session
@@ -15,7 +15,9 @@ async def run_turn(
     await harness.chats.send("s", text)
     puppet = await harness.backend.newest(count)
     _, sent = await puppet.wait_for_call("send")
-    puppet.say(base.ConversationIdentified(token), base.TextDelta("a", answer), DONE)
+    puppet.say(
+        agent_events.ConversationIdentified(token), agent_events.TextDelta("a", answer), DONE
+    )
     await harness.wait_for_turn()
     return puppet, str(sent)
 

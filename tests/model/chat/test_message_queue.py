@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from tests.model.chat.harness import DONE, Harness
 
@@ -13,10 +13,10 @@ async def test_a_message_during_a_run_waits_and_then_runs(harness: Harness) -> N
     second = await harness.chats.send("s", "second")
     assert second.status == "sent"
     assert [(m.text, m.status) for m in harness.store.state.queued["s"]] == [("second", "sent")]
-    puppet.say(base.TextDelta("a", "one"), DONE)
+    puppet.say(agent_events.TextDelta("a", "one"), DONE)
     assert await puppet.wait_for_call("send") == ("send", "second")
     assert harness.store.state.queued == {}
-    puppet.say(base.TextDelta("b", "two"), DONE)
+    puppet.say(agent_events.TextDelta("b", "two"), DONE)
     await harness.wait_for_turn()
     messages = await harness.messages()
     assert [m.text for m in messages] == ["first", "one", "second", "two"]
@@ -38,7 +38,7 @@ async def test_a_message_runs_if_the_turn_ends_while_it_is_being_saved(
     puppet = await harness.start_turn("first")
     await puppet.wait_for_call("send")
     async with harness.slow_disk(harness.chats.send("s", "second")) as sending:
-        puppet.say(base.TextDelta("a", "one"), DONE)
+        puppet.say(agent_events.TextDelta("a", "one"), DONE)
         await harness.wait_until(lambda: harness.session.status == "idle")
     assert (await sending).status == "sent"
     assert await puppet.wait_for_call("send") == ("send", "second")
@@ -53,7 +53,7 @@ async def test_a_message_that_is_being_removed_is_not_run_when_the_turn_ends(
     removed = await harness.chats.send("s", "second")
     await harness.chats.send("s", "third")
     async with harness.slow_disk(harness.queues.remove_queued("s", removed.message_id)):
-        puppet.say(base.TextDelta("a", "one"), DONE)
+        puppet.say(agent_events.TextDelta("a", "one"), DONE)
         await harness.wait_until(lambda: harness.session.last_run is not None)
     assert await puppet.wait_for_call("send") == ("send", "third")
     assert harness.store.state.queued == {}

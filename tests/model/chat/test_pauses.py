@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.chat.rewinding import ConversationPoint
 from model.domain.events.program import PreferencesUpdated
@@ -20,8 +20,8 @@ from tests.model.chat.harness import DONE, Harness
 from tests.puppet import Puppet
 
 
-def limit_reached(seconds: float | None = 600.0, **fields: Any) -> base.TurnFailed:
-    failed = base.TurnFailed("The limit is reached.", "rate_limit_error", Usage(), seconds)
+def limit_reached(seconds: float | None = 600.0, **fields: Any) -> agent_events.TurnFailed:
+    failed = agent_events.TurnFailed("The limit is reached.", "rate_limit_error", Usage(), seconds)
     return replace(failed, **{"limit": "usage_limit", **fields})
 
 
@@ -43,7 +43,7 @@ async def test_a_turn_that_ends_at_a_limit_pauses_and_continues_before_the_queue
 ) -> None:
     puppet = await start_turn(harness)
     assert (await harness.chats.send("s", "second")).status == "sent"
-    puppet.say(base.TextDelta("a", "half"), limit_reached())
+    puppet.say(agent_events.TextDelta("a", "half"), limit_reached())
     failed = await harness.wait_for_turn()
     session, pause = harness.session, harness.session.pause
     assert failed.error is not None and failed.error.error_type == "rate_limit_error"
@@ -56,7 +56,7 @@ async def test_a_turn_that_ends_at_a_limit_pauses_and_continues_before_the_queue
     await harness.queues.resume("s")  # a second client
     assert await puppet.wait_for_call("send") == ("send", CONTINUE_PROMPT)
     for text in ("second", "third"):
-        puppet.say(base.TextDelta("b", "…"), DONE)
+        puppet.say(agent_events.TextDelta("b", "…"), DONE)
         assert await puppet.wait_for_call("send") == ("send", text)
     puppet.say(DONE)
     await harness.wait_until(lambda: harness.session.status == "idle")
@@ -107,7 +107,7 @@ async def test_a_queue_does_not_run_into_the_limit_of_another_session(harness: H
     runner = await harness.backend.receiver_of(harness.chats.send("same", "runs"))
     await harness.chats.send("same", "queued")
     await pause_session(harness)
-    runner.say(base.TextDelta("a", "done"), DONE)
+    runner.say(agent_events.TextDelta("a", "done"), DONE)
     await harness.wait_until(lambda: harness.status("same") == "paused")
     assert [m.text for m in harness.store.state.queued["same"]] == ["queued"]
 
@@ -154,11 +154,11 @@ async def test_a_turn_that_succeeds_lets_its_queue_and_the_whole_account_go_on(
     await harness.chats.send("third", "waits")
     assert list_due_now(harness) == []
     for text in ("two", "three"):
-        puppet.say(base.TextDelta("a", "done"), DONE)
+        puppet.say(agent_events.TextDelta("a", "done"), DONE)
         assert await puppet.wait_for_call("send") == ("send", text)
     assert list_due_now(harness) == ["s", "third"]
     assert (harness.status("s"), harness.status("at its budget")) == ("paused", "paused")
-    puppet.say(base.TextDelta("a", "done"), DONE)
+    puppet.say(agent_events.TextDelta("a", "done"), DONE)
     await harness.wait_until(lambda: harness.status("same") == "idle")
 
 
@@ -172,14 +172,14 @@ async def test_a_limit_that_is_reached_again_at_once_loses_nothing(harness: Harn
     await harness.queues.resume("same")
     for text in ("one", "two"):
         assert await puppet.wait_for_call("send") == ("send", text)
-        puppet.say(base.TextDelta("a", "done"), DONE)
+        puppet.say(agent_events.TextDelta("a", "done"), DONE)
 
 
 async def test_a_command_of_the_agent_without_tokens_does_not_show_that_a_limit_is_over(
     harness: Harness,
 ) -> None:
     puppet = await resume_with_queue(harness, "/help", "two")
-    puppet.say(base.TextDelta("a", "help"), replace(DONE, usage=Usage()))
+    puppet.say(agent_events.TextDelta("a", "help"), replace(DONE, usage=Usage()))
     await harness.wait_until(lambda: harness.status("same") == "paused")
     assert [m.text for m in harness.store.state.queued["same"]] == ["two"]
     assert list_due_now(harness) == []
@@ -190,7 +190,7 @@ async def test_sessions_that_wait_for_a_person_still_do_when_the_limit_is_over(
 ) -> None:
     harness.store.record(PreferencesUpdated(changes={"resume_after_limit": False}))
     puppet = await resume_with_queue(harness, "one", "two")
-    puppet.say(base.TextDelta("a", "done"), DONE)
+    puppet.say(agent_events.TextDelta("a", "done"), DONE)
     assert await puppet.wait_for_call("send") == ("send", "two")
     assert harness.session.pause is not None and harness.session.pause.until is None
     await harness.add_session("new")
@@ -214,7 +214,7 @@ async def test_a_chosen_time_is_the_sessions_own_and_stays_when_the_limit_is_ove
     assert same is not None
     assert (same.until, same.is_time_chosen) == (chosen.resets_at, False)
     puppet = await harness.backend.receiver_of(harness.queues.resume("same"))
-    puppet.say(base.TextDelta("a", "done"), DONE)
+    puppet.say(agent_events.TextDelta("a", "done"), DONE)
     await harness.wait_until(lambda: harness.status("same") == "idle")
     assert harness.session.pause.until == chosen.until
     assert (await harness.chats.send("same", "runs")).status == "processing"
@@ -235,14 +235,14 @@ async def test_after_the_reset_no_session_waits_for_another_that_has_not_gone_on
         harness.store.record(SessionUpdated(session_id=session, updates=updates))
     puppet = await harness.backend.receiver_of(harness.queues.resume("same"))
     assert await puppet.wait_for_call("send") == ("send", "first")
-    puppet.say(base.TextDelta("a", "done"), DONE)
+    puppet.say(agent_events.TextDelta("a", "done"), DONE)
     assert await puppet.wait_for_call("send") == ("send", "second")
     assert (harness.status("same"), harness.status("s")) == ("running", "paused")
 
 
 @pytest.mark.parametrize("limit", ["overloaded", "network"])
 async def test_overloads_and_lost_networks_are_retried_so_often_and_then_fail(
-    harness: Harness, limit: base.Limit
+    harness: Harness, limit: agent_events.Limit
 ) -> None:
     harness.store.record(PreferencesUpdated(changes={"retry_attempts": 2}))
     puppet = await start_turn(harness)

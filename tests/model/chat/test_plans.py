@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.domain.events.program import PreferencesUpdated
 from model.domain.messages import PlanBlock, TextBlock
@@ -26,7 +26,7 @@ async def test_a_plan_waits_and_is_carried_out_when_approved(harness: Harness) -
         "build",
     )
     assert await puppet.wait_for_call("approve") == ("approve", "r", "build", None)
-    puppet.say(base.TextDelta("a", "did it"), DONE)
+    puppet.say(agent_events.TextDelta("a", "did it"), DONE)
     answer = await harness.wait_for_turn()
     assert answer.content[0] == PlanBlock(text="1. read\n2. write", approved="build")
 
@@ -34,7 +34,7 @@ async def test_a_plan_waits_and_is_carried_out_when_approved(harness: Harness) -
 async def test_a_plan_between_tags_is_recognized_in_any_language(harness: Harness) -> None:
     puppet = await harness.start_turn("plan it")
     words = "Olur.\n<proposed_plan>\nÖnce oku, sonra yaz.\n</proposed_plan>"
-    puppet.say(base.TextDelta("a", words), DONE)
+    puppet.say(agent_events.TextDelta("a", words), DONE)
     await harness.wait_until(lambda: harness.session.waiting_for == "plan")
     assert harness.session.request is not None
     assert harness.session.request.plan == "Önce oku, sonra yaz."
@@ -46,7 +46,7 @@ async def test_a_message_instead_of_an_approval_continues_planning(harness: Harn
     puppet = await harness.propose_plan("old plan")
     await harness.chats.send("s", "smaller, please")
     assert await puppet.wait_for_call("discuss") == ("discuss", "r", "smaller, please")
-    puppet.say(base.PlanProposed("r2", "new plan"))
+    puppet.say(agent_events.PlanProposed("r2", "new plan"))
     await harness.wait_until(lambda: harness.session.waiting_for == "plan")
     roles = [m.role for m in await harness.messages()]
     assert roles == ["user", "assistant", "user", "assistant"]
@@ -57,7 +57,7 @@ async def test_a_message_instead_of_an_approval_continues_planning(harness: Harn
 
 async def test_a_plan_in_plain_words_can_be_approved_too(harness: Harness) -> None:
     puppet = await harness.start_turn("plan it")
-    puppet.say(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
+    puppet.say(agent_events.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
     await harness.wait_until(lambda: harness.session.status == "waiting")
     await harness.decisions.approve("s", "build", None)
     await puppet.wait_for_call("send")
@@ -72,9 +72,9 @@ async def test_only_one_of_several_concurrent_approvals_is_accepted(
 ) -> None:
     puppet = await harness.start_turn("plan it")
     if held:
-        puppet.say(base.PlanProposed("r", "1. read"))
+        puppet.say(agent_events.PlanProposed("r", "1. read"))
     else:
-        puppet.say(base.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
+        puppet.say(agent_events.TextDelta("a", "My plan:\n1. read\n2. write"), DONE)
     await harness.wait_until(lambda: harness.session.waiting_for == "plan")
     results = await asyncio.gather(
         *(harness.decisions.approve("s", mode, None) for mode in ("build", "yolo", "yolo")),
@@ -110,14 +110,14 @@ async def test_a_newer_plan_replaces_one_that_was_set_aside(harness: Harness) ->
     await harness.chats.send("s", "again")
     with pytest.raises(SpinneyError, match="still running"):
         await harness.decisions.approve("s", "build", None, "r")
-    (await harness.backend.newest()).say(base.PlanProposed("r2", "new"))
+    (await harness.backend.newest()).say(agent_events.PlanProposed("r2", "new"))
     await harness.wait_until(lambda: harness.session.waiting_for == "plan")
     assert harness.session.set_aside_plan is None
 
 
 async def test_a_plan_whose_agent_exited_can_still_be_approved(harness: Harness) -> None:
     puppet = await harness.propose_plan("1. read")
-    puppet.say(base.TurnFailed("It broke.", "backend_error", Usage()))
+    puppet.say(agent_events.TurnFailed("It broke.", "backend_error", Usage()))
     await harness.wait_until(lambda: harness.session.status == "failed")
     await harness.decisions.approve("s", "build", None, "r")
     assert harness.session.status == "running"
@@ -141,7 +141,9 @@ async def test_an_edited_plan_reaches_its_agent_with_escaped_characters_restored
 
 async def test_a_plan_that_was_replaced_cannot_be_approved_by_its_id(harness: Harness) -> None:
     puppet = await harness.start_turn("plan it")
-    puppet.say(base.PlanProposed("old", "old plan"), base.PlanProposed("new", "new plan"))
+    puppet.say(
+        agent_events.PlanProposed("old", "old plan"), agent_events.PlanProposed("new", "new plan")
+    )
     await harness.wait_until(
         lambda: harness.session.request is not None and harness.session.request.id == "new"
     )

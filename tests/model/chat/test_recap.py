@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.chat import recap
 from model.chat.rewinding import ConversationPoint
 from model.commands.preferences import update_preferences
@@ -25,14 +25,14 @@ def is_recap_prompt(prompt: base.Prompt) -> bool:
     return prompt.text.startswith(PROMPTS["session_recap"].default)
 
 
-def script_recap(*events: base.AgentEvent) -> Any:
-    def script(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+def script_recap(*events: agent_events.AgentEvent) -> Any:
+    def script(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         if is_recap_prompt(prompt):
             return events
         return [
-            base.TextDelta("a", "I teach it."),
-            base.ToolUse("t", "edit", {"file_path": "otter.py"}),
-            base.ToolResult("t", "ok"),
+            agent_events.TextDelta("a", "I teach it."),
+            agent_events.ToolUse("t", "edit", {"file_path": "otter.py"}),
+            agent_events.ToolResult("t", "ok"),
             DONE,
         ]
 
@@ -58,7 +58,7 @@ async def away(
     """A session that finished a turn while its user was away."""
     monkeypatch.setattr(recap, "AWAY_AFTER", 0.0)
     await update_preferences(workspace, {"session_recap_enabled": True})
-    backend.script = script_recap(base.TextDelta("a", f"<recap>\n{RECAP}\n</recap>"), DONE)
+    backend.script = script_recap(agent_events.TextDelta("a", f"<recap>\n{RECAP}\n</recap>"), DONE)
     await send_chat_message(workspace, session.id, "Let it swim")
     await eventually(lambda: current(workspace, session).unread)
     return current(workspace, session)
@@ -106,7 +106,7 @@ async def test_a_conversation_that_continues_meanwhile_gets_no_stale_recap(
 ) -> None:
     script, is_asked = backend.script, asyncio.Event()
 
-    def hold_recap(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def hold_recap(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         if not is_recap_prompt(prompt):
             return script(prompt)
         is_asked.set()
@@ -119,7 +119,7 @@ async def test_a_conversation_that_continues_meanwhile_gets_no_stale_recap(
     await eventually(lambda: current(workspace, away).message_count > away.message_count + 1)
     await eventually(lambda: current(workspace, away).status == "idle")
     (recap_agent,) = find_recap_agents(backend, away)
-    recap_agent.say(base.TextFinal("a", f"<recap>{RECAP}</recap>"), DONE)
+    recap_agent.say(agent_events.TextFinal("a", f"<recap>{RECAP}</recap>"), DONE)
     await writing
     assert current(workspace, away).recap is None
 
@@ -129,7 +129,7 @@ async def test_what_is_taken_back_meanwhile_is_in_no_recap(
 ) -> None:
     is_asked = asyncio.Event()
 
-    def hold_recap(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def hold_recap(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         is_asked.set()
         return ()
 
@@ -140,7 +140,7 @@ async def test_what_is_taken_back_meanwhile_is_in_no_recap(
     point = ConversationPoint(message_id=first.id, backend=away.backend)
     await workspace.chats.rewind(away.id, keep=point)
     (recap_agent,) = find_recap_agents(backend, away)
-    recap_agent.say(base.TextFinal("a", f"<recap>{RECAP}</recap>"), DONE)
+    recap_agent.say(agent_events.TextFinal("a", f"<recap>{RECAP}</recap>"), DONE)
     await writing
     assert current(workspace, away).recap is None
 
@@ -151,7 +151,9 @@ async def test_a_failure_is_logged_and_not_shown_in_the_chat(
     backend: FakeBackend,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    backend.script = script_recap(base.TurnFailed("The provider is overloaded.", "backend_error"))
+    backend.script = script_recap(
+        agent_events.TurnFailed("The provider is overloaded.", "backend_error")
+    )
     with caplog.at_level(logging.WARNING):
         await workspace.recaps.write(away.id)
     assert "could not write a recap" in caplog.text

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.chat.rewinding import ConversationPoint, RewoundConversation
 from model.domain.events.messages import MessageQueued
@@ -20,9 +20,9 @@ async def talk(harness: Harness, *turns: str, token: str = "T") -> Puppet:
     for text in turns:
         puppet = await harness.start_turn(text)
         puppet.say(
-            base.ConversationIdentified(token),
-            base.TextDelta(text, f"Done: {text}."),
-            base.TurnMarked(text),
+            agent_events.ConversationIdentified(token),
+            agent_events.TextDelta(text, f"Done: {text}."),
+            agent_events.TurnMarked(text),
             DONE,
         )
         await harness.wait_for_turn()
@@ -218,7 +218,9 @@ async def test_another_agent_that_knows_nothing_of_it_keeps_its_conversation(
 
 async def test_a_fork_shares_the_long_results(harness: Harness) -> None:
     puppet = await harness.start_turn("one")
-    puppet.say(base.ToolUse("t", "bash", {}), base.ToolResult("t", "x" * 40_000), DONE)
+    puppet.say(
+        agent_events.ToolUse("t", "bash", {}), agent_events.ToolResult("t", "x" * 40_000), DONE
+    )
     await harness.wait_for_turn()
     fork = await harness.chats.fork("s", None, "w")
     await harness.store.accept(SessionDeleted(session_id="s"))

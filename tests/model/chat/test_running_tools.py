@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.chat import running_tools
 from model.chat.running_tools import (
     MAX_SHOWN,
@@ -18,7 +18,7 @@ from model.domain.messages import ToolUseBlock
 from tests.model.chat.harness import DONE, Harness
 from tests.model.chat.test_stall_monitor import Clock
 
-TOOL = base.ToolUse("t", "bash", {"command": "make"})
+TOOL = agent_events.ToolUse("t", "bash", {"command": "make"})
 
 
 class Updates(list[tuple[str, str | None, int]]):
@@ -41,11 +41,13 @@ def test_large_output_is_limited_in_rate_and_to_its_end(updates: Updates) -> Non
     updates.tools.begin("t")
     for number in range(2000):
         updates.clock.advance(0.0005)
-        updates.tools.add_output(base.ToolOutput("t", f"line {number}\n" + "x" * 5000 + "\n"))
+        updates.tools.add_output(
+            agent_events.ToolOutput("t", f"line {number}\n" + "x" * 5000 + "\n")
+        )
     assert 2 <= len(updates) <= 1 / UPDATE_INTERVAL + 2
     updates.clock.advance(UPDATE_INTERVAL)
     assert all(len(output or "") <= MAX_SHOWN for _, output, _ in updates)
-    updates.tools.add_output(base.ToolOutput("t", "the end\n"))
+    updates.tools.add_output(agent_events.ToolOutput("t", "the end\n"))
     updates.clock.advance(UPDATE_INTERVAL)
     assert (updates[-1][1] or "").endswith("the end\n")
     updates.tools.end("t")
@@ -87,17 +89,17 @@ async def test_output_is_visible_while_the_tool_runs_and_never_saved(
     harness: Harness,
 ) -> None:
     puppet = await harness.start_turn("go")
-    puppet.say(TOOL, base.ToolOutput("t", "warp "), base.ToolOutput("t", "weft"))
+    puppet.say(TOOL, agent_events.ToolOutput("t", "warp "), agent_events.ToolOutput("t", "weft"))
 
     def has_output(words: str | None) -> Callable[[], bool]:
         return lambda: (b := get_block(harness)) is not None and b.output_so_far == words
 
     await harness.wait_until(has_output("warp weft"))
-    puppet.say(base.ToolOutput("t", "replaced", is_whole=True))
+    puppet.say(agent_events.ToolOutput("t", "replaced", is_whole=True))
     await harness.wait_until(has_output("replaced"))
     await harness.store.flush()
     assert "replaced" not in str(await harness.messages())
-    puppet.say(base.ToolResult("t", "woven"))
+    puppet.say(agent_events.ToolResult("t", "woven"))
     await harness.wait_until(has_output(None))
     puppet.say(DONE)
     assert "replaced" not in str(await harness.wait_for_turn())

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
 from model.domain.sessions import Session
@@ -24,9 +24,9 @@ def is_naming_prompt(prompt: base.Prompt) -> bool:
 
 
 def script_name(name: str) -> object:
-    def script(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def script(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         if is_naming_prompt(prompt):
-            return [base.TextDelta("answer", f"<name>{name}</name>"), DONE]
+            return [agent_events.TextDelta("answer", f"<name>{name}</name>"), DONE]
         return echo(prompt)
 
     return script
@@ -83,7 +83,7 @@ async def test_a_name_set_by_the_user_meanwhile_is_kept(
     await update_session(workspace, unnamed.id, name="Mine")
     naming_agent = find_naming_agent(backend, unnamed)
     assert naming_agent is not None
-    naming_agent.say(base.TextFinal("answer", "<name>Not mine</name>"), DONE)
+    naming_agent.say(agent_events.TextFinal("answer", "<name>Not mine</name>"), DONE)
     await naming_agent.wait_for_call("close")
     # What the agent said is in the store's queue by now; this comes after it.
     await update_session(workspace, unnamed.id, execution_mode="plan")
@@ -97,7 +97,7 @@ async def test_a_failure_is_logged_and_not_shown_in_the_chat(
     eventually: Eventually,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    failure = base.TurnFailed("The provider is overloaded.", "backend_error")
+    failure = agent_events.TurnFailed("The provider is overloaded.", "backend_error")
     backend.script = lambda prompt: [failure] if is_naming_prompt(prompt) else echo(prompt)
     with caplog.at_level(logging.WARNING):
         await send(workspace, unnamed)

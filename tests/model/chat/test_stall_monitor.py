@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.chat import stall_monitor
 from model.chat.stall_monitor import FIRST_NOTICE, StallMonitor
 from model.chat.texts import describe_limit_end, format_duration
@@ -56,7 +56,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
 def test_a_notice_names_the_running_tool_and_its_duration(recorder: Recorder) -> None:
     recorder.monitor.note_activity()
     recorder.clock.advance(30)
-    recorder.monitor.note_activity(base.ToolUse("t", "bash", {"command": "make all\n"}))
+    recorder.monitor.note_activity(agent_events.ToolUse("t", "bash", {"command": "make all\n"}))
     recorder.clock.advance(FIRST_NOTICE)
     assert recorder.notices == [
         "No output for 2 minutes; the command `make all` has been running for"
@@ -67,17 +67,17 @@ def test_a_notice_names_the_running_tool_and_its_duration(recorder: Recorder) ->
 def test_a_notice_names_a_tool_without_a_command_and_cuts_a_long_command(
     recorder: Recorder,
 ) -> None:
-    recorder.monitor.note_activity(base.ToolUse("t", "WebFetch", {"url": "http://x"}))
+    recorder.monitor.note_activity(agent_events.ToolUse("t", "WebFetch", {"url": "http://x"}))
     recorder.clock.advance(FIRST_NOTICE)
     assert "the tool 'WebFetch'" in recorder.notices[-1]
-    recorder.monitor.note_activity(base.ToolUse("u", "bash", {"command": "x" * 500}))
+    recorder.monitor.note_activity(agent_events.ToolUse("u", "bash", {"command": "x" * 500}))
     recorder.clock.advance(FIRST_NOTICE)
     assert f"`{'x' * 80}…`" in recorder.notices[-1]
 
 
 def test_a_notice_says_that_no_tool_is_running(recorder: Recorder) -> None:
-    recorder.monitor.note_activity(base.ToolUse("t", "bash", {"command": "ls"}))
-    recorder.monitor.note_activity(base.ToolResult("t", ""))
+    recorder.monitor.note_activity(agent_events.ToolUse("t", "bash", {"command": "ls"}))
+    recorder.monitor.note_activity(agent_events.ToolResult("t", ""))
     recorder.clock.advance(FIRST_NOTICE)
     assert "no tool is running" in recorder.notices[0]
 
@@ -94,7 +94,7 @@ def test_each_further_notice_comes_after_twice_as_long(recorder: Recorder) -> No
 def test_output_of_the_agent_resets_the_interval(recorder: Recorder) -> None:
     recorder.monitor.note_activity()
     recorder.clock.advance(FIRST_NOTICE * 2)
-    recorder.monitor.note_activity(base.TextDelta("b", "word"))
+    recorder.monitor.note_activity(agent_events.TextDelta("b", "word"))
     recorder.clock.advance(FIRST_NOTICE - 1)
     assert len(recorder.notices) == 2
     recorder.clock.advance(1)
@@ -103,7 +103,7 @@ def test_output_of_the_agent_resets_the_interval(recorder: Recorder) -> None:
 
 def test_an_active_agent_causes_no_notice(recorder: Recorder) -> None:
     for _ in range(100):
-        recorder.monitor.note_activity(base.TextDelta("b", "word"))
+        recorder.monitor.note_activity(agent_events.TextDelta("b", "word"))
         recorder.clock.advance(FIRST_NOTICE - 1)
     assert recorder.notices == []
 
@@ -128,10 +128,10 @@ async def test_a_stalled_conversation_shows_a_notice_and_keeps_running(
 ) -> None:
     monkeypatch.setattr(stall_monitor, "FIRST_NOTICE", 0.05)
     puppet = await harness.start_turn("go")
-    puppet.say(base.ToolUse("t", "bash", {"command": "sleep 1000"}))
+    puppet.say(agent_events.ToolUse("t", "bash", {"command": "sleep 1000"}))
     await harness.wait_for_notice("the command `sleep 1000`")
     assert harness.session.status == "running"
-    puppet.say(base.ToolResult("t", ""), DONE)
+    puppet.say(agent_events.ToolResult("t", ""), DONE)
     assert (await harness.wait_for_turn()).status == "completed"
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.domain.messages import Message, ToolResultBlock
 from tests.model.chat.harness import DONE, Harness
@@ -27,11 +27,13 @@ async def steer(harness: Harness, puppet: Puppet, text: str) -> str:
 
 async def test_a_message_is_in_the_conversation_where_the_agent_reads_it(harness: Harness) -> None:
     puppet = await harness.start_turn("first")
-    puppet.say(base.TextDelta("a", "one"), base.ToolUse("t", "bash", {"command": "make"}))
+    puppet.say(
+        agent_events.TextDelta("a", "one"), agent_events.ToolUse("t", "bash", {"command": "make"})
+    )
     message_id = await steer(harness, puppet, "use ninja")
     assert queued(harness) == [("use ninja", True)]
-    puppet.say(base.SteerTaken(message_id), base.ToolResult("t", "made"))
-    puppet.say(base.TextDelta("b", "two"), DONE)
+    puppet.say(agent_events.SteerTaken(message_id), agent_events.ToolResult("t", "made"))
+    puppet.say(agent_events.TextDelta("b", "two"), DONE)
     await harness.wait_for_turn()
     messages = await harness.messages()
     assert [(each.role, each.text) for each in messages] == [
@@ -49,9 +51,9 @@ async def test_a_message_that_was_not_read_is_the_first_after_the_turn(harness: 
     await puppet.wait_for_call("send")
     await harness.chats.send("s", "later")
     await steer(harness, puppet, "now")
-    puppet.say(base.TextDelta("a", "one"), DONE)
+    puppet.say(agent_events.TextDelta("a", "one"), DONE)
     assert await puppet.wait_for_call("send") == ("send", "now")
-    puppet.say(base.TextDelta("b", "two"), DONE)
+    puppet.say(agent_events.TextDelta("b", "two"), DONE)
     assert await puppet.wait_for_call("send") == ("send", "later")
     assert await texts(harness) == ["first", "one", "now", "two", "later", ""]
     assert not any(message.steered for message in await harness.messages())
@@ -88,7 +90,7 @@ async def test_a_message_stays_queued_after_a_turn_that_was_cut_off(
         case "die":
             puppet.die()
         case "fail":
-            puppet.say(base.TurnFailed("It broke.", "backend_error"))
+            puppet.say(agent_events.TurnFailed("It broke.", "backend_error"))
     await harness.wait_until(lambda: harness.session.last_run is not None)
     assert [text for text, _ in queued(harness)] == ["now"]
     await harness.queues.send_queued("s")
@@ -104,7 +106,7 @@ async def test_a_queued_message_can_be_sent_into_the_turn(harness: Harness) -> N
     await harness.queues.steer_queued("s", third.message_id)
     assert queued(harness) == [("second", False), ("third", True)]
     assert (await puppet.wait_for_call("steer"))[2] == "third"
-    puppet.say(base.SteerTaken(third.message_id), DONE)
+    puppet.say(agent_events.SteerTaken(third.message_id), DONE)
     await harness.wait_until(lambda: not queued(harness))
     with pytest.raises(SpinneyError, match="no longer queued"):
         await harness.queues.steer_queued("s", third.message_id)
@@ -133,11 +135,13 @@ async def test_an_answer_given_after_a_message_is_shown_where_it_was_asked(
     harness: Harness,
 ) -> None:
     puppet = await harness.start_turn("first")
-    use = base.ToolUse("t", "bash", {"command": "rm x"})
-    puppet.say(use, base.PermissionRequested("r", "bash", {"command": "rm x"}, tool_use_id="t"))
+    use = agent_events.ToolUse("t", "bash", {"command": "rm x"})
+    puppet.say(
+        use, agent_events.PermissionRequested("r", "bash", {"command": "rm x"}, tool_use_id="t")
+    )
     await harness.wait_until(lambda: harness.session.waiting_for == "permission")
     message_id = await steer(harness, puppet, "and y")
-    puppet.say(base.SteerTaken(message_id))
+    puppet.say(agent_events.SteerTaken(message_id))
     await harness.wait_until(lambda: not queued(harness))
     await harness.decisions.permit("s", "r", "deny", "keep it")
     puppet.say(DONE)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.chat import tool_outputs as module
 from model.chat.tool_outputs import (
@@ -34,7 +34,7 @@ async def read_whole(outputs: ToolOutputs, session_id: str, key: str, limit: int
 
 async def run_tool(harness: Harness, content: str) -> ToolResultBlock:
     puppet = await harness.start_turn("go")
-    puppet.say(base.ToolUse("t", "bash", {}), base.ToolResult("t", content), DONE)
+    puppet.say(agent_events.ToolUse("t", "bash", {}), agent_events.ToolResult("t", content), DONE)
     block = (await harness.wait_for_turn()).content[1]
     assert isinstance(block, ToolResultBlock)
     return block

@@ -1,6 +1,6 @@
 """The commands of an agent that clients can list."""
 
-from model.backends import base
+from model.backends import agent_events
 from model.commands.agent_commands import list_agent_commands
 from model.commands.sessions import send_chat_message
 from model.domain.agent_commands import AgentCommand
@@ -24,7 +24,7 @@ async def test_before_the_agent_runs_the_commands_in_files_are_listed(
 async def test_commands_reported_by_the_agent_come_first(
     workspace: Workspace, session: Session, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    backend.script = lambda prompt: (base.CommandsListed((SPIN,)), DONE)
+    backend.script = lambda prompt: (agent_events.CommandsListed((SPIN,)), DONE)
     await send_chat_message(workspace, session.id, "hello")
     await eventually(lambda: workspace.store.state.sessions[session.id].status == "idle")
     backend.known_commands = (WEAVE, SPIN)

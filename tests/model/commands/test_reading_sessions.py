@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.commands.sessions import get_messages, get_session, send_chat_message
 from model.domain.messages import MessagePage
 from model.domain.sessions import Session
@@ -30,7 +30,7 @@ async def turn_that_ends_during_a_read(
     async def messages(session_id: str, limit: int, offset: int) -> MessagePage:
         page = await workspace.store._database.messages(session_id, limit, offset)
         monkeypatch.setattr(workspace.store, "messages", read)
-        backend.agents[session.id].say(base.TextFinal("answer", "woven"), DONE)
+        backend.agents[session.id].say(agent_events.TextFinal("answer", "woven"), DONE)
         await eventually(lambda: _status(workspace, session) == "idle")
         return page
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.commands.changes import (
     abort_merge,
@@ -103,7 +103,10 @@ async def test_the_error_for_a_damaged_discard_record_names_the_content(
 async def test_an_agent_writes_the_message_from_the_changes_to_commit(
     git_project: GitProject, worktree: Worktree, backend: FakeBackend
 ) -> None:
-    backend.script = lambda _: (base.TextDelta("b", "<message>Add a\n\nWhy.</message>"), DONE)
+    backend.script = lambda _: (
+        agent_events.TextDelta("b", "<message>Add a\n\nWhy.</message>"),
+        DONE,
+    )
     git_project.in_worktree(worktree).write("new", "woven\n")
     written = await write_commit_message(git_project.workspace, worktree.id, stage_all=True)
     assert written.message == "Add a\n\nWhy."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.commands.preferences import update_preferences
 from model.commands.pull_requests import open_pull_request
 from model.domain.events.program import TaskCompleted
@@ -33,8 +33,8 @@ async def reader(place: GitProject, worktree: Worktree) -> Reader:
 
 
 def answer_with(answer: str) -> object:
-    def script(_: base.Prompt) -> Iterable[base.AgentEvent]:
-        yield base.TextDelta("answer", answer)
+    def script(_: base.Prompt) -> Iterable[agent_events.AgentEvent]:
+        yield agent_events.TextDelta("answer", answer)
         yield DONE
 
     return script
@@ -114,8 +114,8 @@ async def test_texts_are_cut_to_the_limits_of_the_hosting_service(
     assert get_opened(gh) == ("t" * 256, "b" * 65_536)
 
 
-def fail(_: base.Prompt) -> Iterable[base.AgentEvent]:
-    yield base.TurnFailed("The provider is overloaded.", "backend_error")
+def fail(_: base.Prompt) -> Iterable[agent_events.AgentEvent]:
+    yield agent_events.TurnFailed("The provider is overloaded.", "backend_error")
 
 
 @pytest.mark.parametrize(

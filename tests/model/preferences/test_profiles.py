@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.sessions import get_messages, send_chat_message
@@ -138,7 +138,7 @@ async def test_texts_are_written_with_the_chosen_profile(
     chosen = project.model_copy(update={"default_provider": "work"})
     await workspace.store.accept(ProjectUpdated(project=chosen))
     await set_profiles(workspace, profile("work", GATEWAY), profile("home", {"model": "haiku"}))
-    backend.script = lambda _: [base.TextDelta("answer", "<message>Swim</message>"), DONE]
+    backend.script = lambda _: [agent_events.TextDelta("answer", "<message>Swim</message>"), DONE]
     assert await write_and_get_profile(workspace, worktree, backend) == GATEWAY
     of_prompt = {"commit_message_provider": "home"}
     await update_preferences(workspace, {"magic_prompt_providers": of_prompt})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from model.commands.code_reviews import (
     get_code_review,
@@ -51,10 +51,10 @@ class Reviewer:
         self.answers: list[str] = []
         backend.script = self._reply
 
-    def _reply(self, prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def _reply(self, prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         self.prompts.append(prompt.text.replace("\u2060", ""))
         text = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        yield base.TextDelta("answer", text)
+        yield agent_events.TextDelta("answer", text)
         yield DONE
 
 
@@ -151,7 +151,7 @@ async def test_findings_about_unknown_files_are_left_out_of_a_second_answer(revi
 async def test_a_failing_agent_fails_the_review_with_its_own_words(
     git_project: GitProject, worktree: Worktree, backend: FakeBackend, eventually: Eventually
 ) -> None:
-    backend.script = lambda _: [base.TurnFailed("The loom is closed.", "rate_limit_error")]
+    backend.script = lambda _: [agent_events.TurnFailed("The loom is closed.", "rate_limit_error")]
     await run_code_review(git_project.workspace, worktree.id)
     done = await wait_for_end(git_project, worktree, eventually)
     assert (done.status, done.error) == ("failed", "The loom is closed.")

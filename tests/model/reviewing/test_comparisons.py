@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.base.errors import SpinneyError
 from model.commands.code_reviews import (
     compare_branches,
@@ -68,9 +68,9 @@ async def test_release_notes_are_written_about_the_commits_after_the_newest_tag(
 ) -> None:
     prompts: list[str] = []
 
-    def script(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def script(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         prompts.append(prompt.text)
-        return (base.TextDelta("b", "<notes>## Added\n\n- A heddle.</notes>"), DONE)
+        return (agent_events.TextDelta("b", "<notes>## Added\n\n- A heddle.</notes>"), DONE)
 
     backend.script = script
     repository = git_project.repository

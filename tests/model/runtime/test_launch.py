@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.text import clean_line
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
@@ -135,7 +135,7 @@ async def report_servers(
     workspace: Workspace, session: Session, backend: FakeBackend, *names: str
 ) -> Preferences:
     """Run a turn in which the agent reports these servers; return the preferences after it."""
-    backend.script = lambda prompt: [base.McpServersListed(names), DONE]
+    backend.script = lambda prompt: [agent_events.McpServersListed(names), DONE]
     await send_chat_message(workspace, session.id, "go")
     await Eventually(workspace.bus)(
         lambda: (

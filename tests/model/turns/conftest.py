@@ -10,7 +10,7 @@ import pytest
 
 from model.agents.catalog import Catalog
 from model.api.turns import TurnSummary
-from model.backends import base
+from model.backends import agent_events
 from model.base.paths import Directories
 from model.commands.sessions import create_session
 from model.commands.turns import list_turns
@@ -55,9 +55,9 @@ class Desk:
         """End the turn, and return its record."""
         self._marks += 1
         puppet.say(
-            base.ConversationIdentified(f"conversation of {session.id}"),
-            base.TurnMarked(f"mark {self._marks}"),
-            base.TurnFinished("end_turn", Usage()),
+            agent_events.ConversationIdentified(f"conversation of {session.id}"),
+            agent_events.TurnMarked(f"mark {self._marks}"),
+            agent_events.TurnFinished("end_turn", Usage()),
         )
         known = len(await list_turns(self.workspace, session.id))
         async with asyncio.timeout(PATIENCE):
@@ -71,7 +71,8 @@ class Desk:
         """A whole turn in which the agent's shell does `work`."""
         puppet = await self.begin(session, text)
         puppet.say(
-            base.ToolUse("shell", "bash", {"command": "…"}), base.ToolResult("shell", "done")
+            agent_events.ToolUse("shell", "bash", {"command": "…"}),
+            agent_events.ToolResult("shell", "done"),
         )
         work(self.root)
         return await self.finish(session, puppet)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.api.turns import UndoChoice
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.commands.git import commit_changes
 from model.commands.lines import explain_line
@@ -131,7 +131,7 @@ async def test_every_line_of_many_turns_has_its_author(
 async def test_a_turn_is_explained_by_its_prompt_and_the_plan_before_it(desk: Desk) -> None:
     session = await desk.add_session()
     puppet = await desk.begin(session, "make a plan")
-    puppet.say(base.PlanProposed("plan", "1. Write the file"))
+    puppet.say(agent_events.PlanProposed("plan", "1. Write the file"))
     store = desk.workspace.store
     async with asyncio.timeout(PATIENCE):
         while store.state.sessions[session.id].waiting_for != "plan":

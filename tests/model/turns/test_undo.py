@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.commands.sessions import delete_session
 from model.commands.turns import (
@@ -154,14 +154,14 @@ async def test_another_sessions_work_in_the_same_time_stays(desk: Desk) -> None:
     wrong, right = await desk.add_session("wrong"), await desk.add_session("right")
     first, second = await desk.begin(wrong), await desk.begin(right)
 
-    def edit(number: int, text: str) -> base.ToolUse:
+    def edit(number: int, text: str) -> agent_events.ToolUse:
         old = f"line {number}\n"
         replace_line(desk.root / "shared", number, text)
         given = {"file_path": "shared", "old_content": old, "new_content": f"{text}\n"}
-        return base.ToolUse(f"edit {number}", "edit", given)
+        return agent_events.ToolUse(f"edit {number}", "edit", given)
 
-    first.say(edit(3, "wrong"), base.ToolResult("edit 3", "ok"))
-    second.say(edit(15, "right"), base.ToolResult("edit 15", "ok"))
+    first.say(edit(3, "wrong"), agent_events.ToolResult("edit 3", "ok"))
+    second.say(edit(15, "right"), agent_events.ToolResult("edit 15", "ok"))
     (desk.root / "of right").write_text("right\n")
     turn = await desk.finish(wrong, first)
     await desk.finish(right, second)

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from model.backends import base
+from model.backends import agent_events
 from model.domain.usage import UsageWindow
 from model.usage.limits import KnownLimits
 from tests.model.chat.harness import Harness
@@ -15,7 +15,7 @@ async def test_windows_are_kept_by_account_and_survive_a_kill(
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
     puppet = await harness.start_turn("go")
-    puppet.say(base.LimitsReported((FIVE_HOURS, WEEK)))
+    puppet.say(agent_events.LimitsReported((FIVE_HOURS, WEEK)))
     await harness.wait_until(lambda: harness.meter.limits_of("demo") == (FIVE_HOURS, WEEK))
     await harness.store.flush()
     later = (await reopen_after_kill()).meter

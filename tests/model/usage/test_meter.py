@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.domain.events.sessions import SessionDeleted
 from model.domain.usage import Cost, Usage
 from model.store.usage_queries import TurnCondition, UsageSelection
@@ -16,20 +16,20 @@ USAGE = Usage(input_tokens=100, output_tokens=20, cache_read_input_tokens=1000)
 PRICE = Price(input=0.01, output=0.1, cache_write=0.02, cache_read=0.001)
 
 
-async def finish(harness: Harness, *events: base.AgentEvent) -> None:
+async def finish(harness: Harness, *events: agent_events.AgentEvent) -> None:
     """Run a turn of session "s" that ends with these events."""
     puppet = await harness.start_turn("go")
-    puppet.say(base.TextDelta("a", "Done."), *events)
+    puppet.say(agent_events.TextDelta("a", "Done."), *events)
     await harness.wait_for_turn()
 
 
 async def test_the_cost_that_an_agent_reports_is_kept_with_the_turn(harness: Harness) -> None:
     await finish(
         harness,
-        base.ModelReported("loom-4"),
-        base.TurnFinished("end_turn", USAGE, cost_usd=0.25),
+        agent_events.ModelReported("loom-4"),
+        agent_events.TurnFinished("end_turn", USAGE, cost_usd=0.25),
     )
-    await finish(harness, base.TurnFailed("Broken.", "backend_error", USAGE, cost_usd=0.5))
+    await finish(harness, agent_events.TurnFailed("Broken.", "backend_error", USAGE, cost_usd=0.5))
     assert harness.session.cost == Cost(usd=0.75)
     newest, first = await harness.store.turn_usage(TurnCondition(session_id="s"), 10)
     assert (first.model, first.backend, first.account) == ("loom-4", "demo", "demo")
@@ -44,13 +44,13 @@ async def test_a_cost_that_is_not_reported_is_estimated_from_the_models_price(
     harness: Harness,
 ) -> None:
     harness.prices["loom-4"] = PRICE
-    finished = base.TurnFinished("end_turn", USAGE)
-    await finish(harness, base.ModelReported("loom-4"), finished)
+    finished = agent_events.TurnFinished("end_turn", USAGE)
+    await finish(harness, agent_events.ModelReported("loom-4"), finished)
     await harness.wait_until(lambda: harness.session.cost is not None)
     assert harness.session.cost == Cost(usd=4.0, is_estimated=True)
     await finish(harness, finished)  # now the price is known at once
     assert harness.session.cost == Cost(usd=8.0, is_estimated=True)
-    await finish(harness, base.ModelReported("a-model-of-ones-own"), finished)
+    await finish(harness, agent_events.ModelReported("a-model-of-ones-own"), finished)
     await harness.wait_until(
         lambda: harness.session.cost is not None and harness.session.cost.is_partial
     )
@@ -64,7 +64,9 @@ async def test_a_price_that_was_not_looked_up_before_a_kill_is_looked_up_at_the_
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
     harness.meter._delay = 1000
-    await finish(harness, base.ModelReported("loom-4"), base.TurnFinished("end_turn", USAGE))
+    await finish(
+        harness, agent_events.ModelReported("loom-4"), agent_events.TurnFinished("end_turn", USAGE)
+    )
     assert harness.session.cost is None
     later = await reopen_after_kill()
     later.prices["loom-4"] = PRICE
@@ -78,7 +80,7 @@ async def test_a_price_that_was_not_looked_up_before_a_kill_is_looked_up_at_the_
 async def test_what_a_turn_used_is_counted_if_its_end_comes_after_a_stop(harness: Harness) -> None:
     puppet = await harness.propose_plan("1. Look")
     await harness.chats.stop("s")
-    puppet.say(base.TurnFinished("stopped", USAGE, cost_usd=0.1))
+    puppet.say(agent_events.TurnFinished("stopped", USAGE, cost_usd=0.1))
     await harness.wait_until(lambda: harness.session.usage == USAGE)
     assert harness.session.cost == Cost(usd=0.1)
 
@@ -86,7 +88,7 @@ async def test_what_a_turn_used_is_counted_if_its_end_comes_after_a_stop(harness
 async def test_forks_begin_with_nothing_and_deleted_sessions_keep_their_totals(
     harness: Harness,
 ) -> None:
-    await finish(harness, base.TurnFinished("end_turn", USAGE, cost_usd=0.25))
+    await finish(harness, agent_events.TurnFinished("end_turn", USAGE, cost_usd=0.25))
     fork = await harness.chats.fork("s", None, "w", None)
     assert (fork.usage, fork.cost) == (Usage(), None)
     await harness.store.accept(SessionDeleted(session_id="s", worktree_id="w"))
@@ -110,7 +112,9 @@ async def test_what_a_turn_reported_before_it_was_cut_off_is_counted_once(
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
     puppet = await harness.start_turn("go")
-    puppet.say(base.UsageReported(USAGE), base.UsageReported(USAGE + USAGE, cost_usd=0.2))
+    puppet.say(
+        agent_events.UsageReported(USAGE), agent_events.UsageReported(USAGE + USAGE, cost_usd=0.2)
+    )
     await harness.wait_until(lambda: harness.session.usage == USAGE + USAGE)
     await harness.conversations.close()
     await harness.store.flush()
@@ -118,7 +122,10 @@ async def test_what_a_turn_reported_before_it_was_cut_off_is_counted_once(
     later = await reopen_after_kill()
     await later.meter.load()
     puppet = await later.start_turn("go on")
-    puppet.say(base.UsageReported(USAGE), base.TurnFinished("end_turn", USAGE, cost_usd=0.1))
+    puppet.say(
+        agent_events.UsageReported(USAGE),
+        agent_events.TurnFinished("end_turn", USAGE, cost_usd=0.1),
+    )
     await later.wait_for_turn()
     assert later.session.usage == USAGE + USAGE + USAGE
     assert later.session.cost is not None and later.session.cost.usd == pytest.approx(0.3)
@@ -131,7 +138,7 @@ async def test_what_a_turn_reported_before_a_kill_is_priced_at_the_next_start(
     harness: Harness, reopen_after_kill: Callable[[], Awaitable[Harness]]
 ) -> None:
     puppet = await harness.start_turn("go")
-    puppet.say(base.ModelReported("loom-4"), base.UsageReported(USAGE))
+    puppet.say(agent_events.ModelReported("loom-4"), agent_events.UsageReported(USAGE))
     await harness.wait_until(lambda: harness.session.usage == USAGE)
     await harness.store.flush()
     later = await reopen_after_kill()
@@ -148,11 +155,11 @@ async def test_the_end_of_a_turn_replaces_what_was_estimated_when_it_was_cut_off
 ) -> None:
     harness.prices["loom-4"] = PRICE
     puppet = await harness.propose_plan("1. Look")
-    puppet.say(base.ModelReported("loom-4"), base.UsageReported(USAGE))
+    puppet.say(agent_events.ModelReported("loom-4"), agent_events.UsageReported(USAGE))
     await harness.wait_until(lambda: harness.session.usage == USAGE)
     await harness.chats.stop("s")
     await harness.wait_until(lambda: harness.session.cost is not None)
-    puppet.say(base.TurnFinished("stopped", USAGE + USAGE, cost_usd=5.0))
+    puppet.say(agent_events.TurnFinished("stopped", USAGE + USAGE, cost_usd=5.0))
     await harness.wait_until(lambda: harness.session.usage == USAGE + USAGE)
     assert harness.session.cost is not None and harness.session.cost.usd == pytest.approx(5.0)
     [total] = await harness.store.usage(UsageSelection())

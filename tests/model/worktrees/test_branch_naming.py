@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message
 from model.domain.sessions import Session
@@ -29,9 +29,9 @@ def is_branch_prompt(prompt: base.Prompt) -> bool:
 
 
 def answer_with_branch(name: str) -> Any:
-    def script(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def script(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         if is_branch_prompt(prompt):
-            return [base.TextDelta("answer", f"<branch>{name}</branch>"), DONE]
+            return [agent_events.TextDelta("answer", f"<branch>{name}</branch>"), DONE]
         return echo(prompt)
 
     return script
@@ -158,7 +158,7 @@ async def test_a_branch_that_is_committed_to_while_the_agent_works_keeps_its_nam
     made = await make()
     is_asked = asyncio.Event()
 
-    def think(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def think(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         is_asked.set()
         return ()
 
@@ -167,7 +167,7 @@ async def test_a_branch_that_is_committed_to_while_the_agent_works_keeps_its_nam
     await is_asked.wait()
     (asked,) = backend.agents.values()
     repository.commit("own", "work", cwd=Path(made.path))
-    asked.say(base.TextFinal("answer", "<branch>too-late</branch>"), DONE)
+    asked.say(agent_events.TextFinal("answer", "<branch>too-late</branch>"), DONE)
     await naming
     assert branch_of(workspace, made) == made.branch
 
@@ -179,7 +179,7 @@ async def test_a_failing_agent_is_logged_and_not_shown_in_the_chat(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     made = await make()
-    failure = base.TurnFailed("The provider is overloaded.", "backend_error")
+    failure = agent_events.TurnFailed("The provider is overloaded.", "backend_error")
     backend.script = lambda prompt: [failure]
     with caplog.at_level(logging.WARNING):
         await workspace.branch_naming.name(made.id, MESSAGE)

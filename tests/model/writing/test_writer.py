@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.demo.backend import DemoBackend
 from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
@@ -29,15 +29,15 @@ WRITTEN = "<title>Let otters swim</title>\n<body>\nThey can.\n</body>"
 
 
 def answer_with(*texts: str) -> Script:
-    def script(_: base.Prompt) -> Iterable[base.AgentEvent]:
+    def script(_: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         for number, text in enumerate(texts):
-            yield base.TextDelta(f"block {number}", text)
+            yield agent_events.TextDelta(f"block {number}", text)
         yield DONE
 
     return script
 
 
-def emit(*events: base.AgentEvent) -> Script:
+def emit(*events: agent_events.AgentEvent) -> Script:
     return lambda _: events
 
 
@@ -133,10 +133,10 @@ UNUSABLE = {
     "an empty part": answer_with("<title> </title><body>They can.</body>"),
     "the prompt again": lambda prompt: answer_with(prompt.text)(prompt),
     "a text without end": answer_with("<title>x</title><body>" + "otter " * 20_000),
-    "a plan": emit(base.PlanProposed("plan-1", WRITTEN)),
-    "a question": emit(base.QuestionAsked("question-1", (Question(question="Which?"),))),
-    "a request for a tool": emit(base.PermissionRequested("permission-1", "Bash", {})),
-    "a failure": emit(base.TurnFailed("The provider is overloaded.", "backend_error")),
+    "a plan": emit(agent_events.PlanProposed("plan-1", WRITTEN)),
+    "a question": emit(agent_events.QuestionAsked("question-1", (Question(question="Which?"),))),
+    "a request for a tool": emit(agent_events.PermissionRequested("permission-1", "Bash", {})),
+    "a failure": emit(agent_events.TurnFailed("The provider is overloaded.", "backend_error")),
 }
 
 
@@ -173,12 +173,12 @@ async def test_thinking_and_dropped_blocks_are_not_part_of_the_text(
     workspace: Workspace, worktree: Worktree, backend: FakeBackend
 ) -> None:
     backend.script = emit(
-        base.TextDelta("thought", "<title>Hm</title>", "thinking"),
-        base.TextDelta("first try", "<title>Let ott"),
-        base.BlockDropped("first try"),
-        base.TextDelta("answer", "<title>Let otters sw"),
-        base.TextFinal("answer", WRITTEN),
-        base.TurnFinished("end_turn", Usage()),
+        agent_events.TextDelta("thought", "<title>Hm</title>", "thinking"),
+        agent_events.TextDelta("first try", "<title>Let ott"),
+        agent_events.BlockDropped("first try"),
+        agent_events.TextDelta("answer", "<title>Let otters sw"),
+        agent_events.TextFinal("answer", WRITTEN),
+        agent_events.TurnFinished("end_turn", Usage()),
     )
     assert (await write(workspace, worktree))["title"] == "Let otters swim"
 

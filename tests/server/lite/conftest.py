@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import aiohttp
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.app import Server
@@ -40,7 +40,7 @@ def ask_user(
 ) -> AskUser:
     """Makes the agent ask: `await ask_user(event)` returns the session's page."""
 
-    async def ask(*events: base.AgentEvent) -> StrictPage:
+    async def ask(*events: agent_events.AgentEvent) -> StrictPage:
         backend.script = lambda _: events
         path = f"/lite/sessions/{session.id}"
         await browser.submit_and_follow(await browser.get_page(path), "messages", message="go")

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.commands.sessions import archive_session, create_session, delete_session
 from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.sessions import Session
@@ -134,7 +134,7 @@ async def test_the_mode_is_changed(
     assert now().execution_mode == "yolo"
 
     # An agent that changes its mode only with its next message.
-    backend.script = lambda _: (base.TurnModeReported("plan"),)
+    backend.script = lambda _: (agent_events.TurnModeReported("plan"),)
     await browser.submit_and_follow(page, "messages", message="go")
     await eventually(lambda: now().turn_mode == "plan")
     assert "from the next turn, now plan" in (await browser.get_page(path)).text
@@ -200,7 +200,7 @@ async def test_sessions_that_need_the_user_come_first(
     newer = await create_session(workspace, worktree.id, name="Newer")
     gone = await create_session(workspace, worktree.id, name="Put away")
     await archive_session(workspace, gone.id)
-    await ask_user(base.PlanProposed("plan-1", "1. Look"))
+    await ask_user(agent_events.PlanProposed("plan-1", "1. Look"))
     page = await browser.get_page()
     assert page.text.index("First") < page.text.index("Newer")
     assert "has a plan" in page.text

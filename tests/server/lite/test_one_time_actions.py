@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from model.access import actions
-from model.backends import base
+from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.domain.sessions import Session
@@ -20,7 +20,7 @@ from tests.server.lite.conftest import AskUser
 from tests.server.lite.test_asked import TEA
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-PERMISSION = base.PermissionRequested("p-1", "Bash", {"command": f"ls <x> {KEY}"})
+PERMISSION = agent_events.PermissionRequested("p-1", "Bash", {"command": f"ls <x> {KEY}"})
 
 
 async def test_opening_the_address_says_what_it_does_and_does_nothing(
@@ -45,16 +45,19 @@ async def test_opening_the_address_says_what_it_does_and_does_nothing(
     ("event", "request_id", "decision", "answer", "expected"),
     [
         (PERMISSION, "p-1", "deny", "", ("permit", "p-1", "deny", "")),
-        (base.PlanProposed("pl", "1. Leap"), "pl", "approve", "", ("approve", "pl", "build", None)),
         (
-            base.QuestionAsked("q", [TEA]), "q", "answer", "Tea",
+            agent_events.PlanProposed("pl", "1. Leap"), "pl", "approve", "",
+            ("approve", "pl", "build", None),
+        ),
+        (
+            agent_events.QuestionAsked("q", [TEA]), "q", "answer", "Tea",
             ("answer", "q", {"Tea or coffee?": "Tea"}),
         ),
     ],
 )  # fmt: skip
 async def test_a_program_answers_with_one_request(
     browser: Browser, ask_user: AskUser, agent: Callable[[], FakeAgent], workspace: Workspace,
-    session: Session, event: base.AgentEvent, request_id: str,
+    session: Session, event: agent_events.AgentEvent, request_id: str,
     decision: actions.ActionDecision, answer: str, expected: tuple[object, ...],
 ) -> None:  # fmt: skip
     await ask_user(event)
@@ -101,7 +104,7 @@ async def test_a_token_dies_with_its_request_and_after_a_day(
 async def test_a_token_outlives_a_restart_and_is_stored_as_a_hash_only(
     ask_user: AskUser, workspace: Workspace, session: Session, directories: Directories
 ) -> None:
-    await ask_user(base.PlanProposed("pl", "1. Leap"))
+    await ask_user(agent_events.PlanProposed("pl", "1. Leap"))
     token = await workspace.grants.create_action(session.id, "pl", "approve")
     file = directories.access / "actions.json"
     assert token.encode() not in file.read_bytes()

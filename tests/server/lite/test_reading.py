@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from model.backends import base
+from model.backends import agent_events
 from model.chat.tool_outputs import MAX_SHOWN
 from model.commands.preferences import update_preferences
 from model.commands.sessions import create_session, send_chat_message, update_session
@@ -45,12 +45,12 @@ class Conversation:
         self.session = session
         self.path = f"/lite/sessions/{session.id}"
 
-    def set_script(self, *events: base.AgentEvent) -> None:
+    def set_script(self, *events: agent_events.AgentEvent) -> None:
         """Set the events of the agent's next turn."""
         self._backend.script = lambda _: events
 
     async def run_turn(
-        self, workspace: Workspace, *events: base.AgentEvent, message: str = "go"
+        self, workspace: Workspace, *events: agent_events.AgentEvent, message: str = "go"
     ) -> StrictPage:
         """Run a turn with these events; returns the page after it."""
         self._backend.script = lambda _: events
@@ -82,7 +82,9 @@ async def test_a_long_conversation_is_read_page_by_page_back_and_forth(
     for number in range(6):
         words = [f"word{number}{n:04}" for n in range(400)]
         expected += words
-        page = await conversation.run_turn(workspace, base.TextDelta("a", " ".join(words)), DONE)
+        page = await conversation.run_turn(
+            workspace, agent_events.TextDelta("a", " ".join(words)), DONE
+        )
     pages = [page]
     while "Earlier" in page.links():
         page = await browser.get_page(page.links()["Earlier"])
@@ -104,10 +106,10 @@ async def test_addresses_of_pages_are_stable_while_messages_arrive(
     browser: Browser, conversation: Conversation, workspace: Workspace
 ) -> None:
     words = " ".join(f"word{n:05}" for n in range(3000))
-    page = await conversation.run_turn(workspace, base.TextDelta("a", words), DONE)
+    page = await conversation.run_turn(workspace, agent_events.TextDelta("a", words), DONE)
     older = page.links()["Earlier"]
     before = await browser.get_page(older)
-    await conversation.run_turn(workspace, base.TextDelta("a", words), DONE)
+    await conversation.run_turn(workspace, agent_events.TextDelta("a", words), DONE)
     assert numbered_words(await browser.get_page(older)) == numbered_words(before)
 
 
@@ -117,7 +119,7 @@ async def test_addresses_of_pages_are_stable_while_messages_arrive(
 async def test_unknown_positions_are_no_error(
     browser: Browser, conversation: Conversation, workspace: Workspace, query: str
 ) -> None:
-    await conversation.run_turn(workspace, base.TextDelta("a", "an answer"), DONE)
+    await conversation.run_turn(workspace, agent_events.TextDelta("a", "an answer"), DONE)
     await browser.get_page(f"{conversation.path}?{query}")
 
 
@@ -125,7 +127,7 @@ async def test_an_answer_is_rendered_from_markdown(
     conversation: Conversation, workspace: Workspace
 ) -> None:
     text = "# Title\n\nSome **bold** `code`, [here](https://x.test/?a&b).\n\n```py\nx = 1\n```"
-    page = await conversation.run_turn(workspace, base.TextDelta("a", text), DONE)
+    page = await conversation.run_turn(workspace, agent_events.TextDelta("a", text), DONE)
     for part in (
         "<h3>Title</h3>",
         "<b>bold</b> <code>code</code>",
@@ -139,8 +141,8 @@ async def test_the_output_of_a_running_command_is_shown(
     browser: Browser, conversation: Conversation, workspace: Workspace, eventually: Eventually
 ) -> None:
     conversation.set_script(
-        base.ToolUse("1", "bash", {"command": "make"}),
-        base.ToolOutput("1", "".join(f"<line {number}>\n" for number in range(9))),
+        agent_events.ToolUse("1", "bash", {"command": "make"}),
+        agent_events.ToolOutput("1", "".join(f"<line {number}>\n" for number in range(9))),
     )
     page = await browser.get_page(conversation.path)
     await browser.submit(page, "messages", message="go")
@@ -164,14 +166,14 @@ async def test_a_tool_is_one_line_with_a_link_to_its_details(
 ) -> None:
     page = await conversation.run_turn(
         workspace,
-        base.TextDelta("t", "Let me think <hard>", "thinking"),
-        base.ToolUse(
+        agent_events.TextDelta("t", "Let me think <hard>", "thinking"),
+        agent_events.ToolUse(
             "1", "edit", {"file_path": "a.py", "old_content": "a\nb", "new_content": "a\nc"}
         ),
-        base.ToolResult("1", "written"),
-        base.ToolUse("2", "Task", {"description": "look"}),
-        base.ToolUse("3", "Grep", {"pattern": "x+"}, parent_tool_use_id="2"),
-        base.ToolResult("2", "<nothing>", is_error=True),
+        agent_events.ToolResult("1", "written"),
+        agent_events.ToolUse("2", "Task", {"description": "look"}),
+        agent_events.ToolUse("3", "Grep", {"pattern": "x+"}, parent_tool_use_id="2"),
+        agent_events.ToolResult("2", "<nothing>", is_error=True),
         DONE,
     )
     links = page.links()
@@ -193,7 +195,10 @@ async def test_a_long_result_is_read_to_its_end(
 ) -> None:
     result = "\n".join(f"word{n:05} & <é>" for n in range(MAX_SHOWN // 8))
     page = await conversation.run_turn(
-        workspace, base.ToolUse("1", "Bash", {"command": "ls"}), base.ToolResult("1", result), DONE
+        workspace,
+        agent_events.ToolUse("1", "Bash", {"command": "ls"}),
+        agent_events.ToolResult("1", result),
+        DONE,
     )
     page = await browser.get_page(page.links()["Bash"])
     assert "are left out here" in await read_all_pages(browser, page)
@@ -219,7 +224,9 @@ async def test_rewound_messages_are_folded(
     browser: Browser, conversation: Conversation, workspace: Workspace
 ) -> None:
     for name in ("kept", "taken back"):
-        await conversation.run_turn(workspace, base.TextFinal("t", name), DONE, message=name)
+        await conversation.run_turn(
+            workspace, agent_events.TextFinal("t", name), DONE, message=name
+        )
     messages = (await workspace.store.messages(conversation.session.id)).messages
     ids = [message.id for message in messages[2:]]
     session_id = conversation.session.id
@@ -236,12 +243,12 @@ async def test_failures_and_answers_are_shown(
     browser: Browser, conversation: Conversation, workspace: Workspace
 ) -> None:
     page = await conversation.run_turn(
-        workspace, base.TurnFailed("It <broke>.", "backend_error", Usage())
+        workspace, agent_events.TurnFailed("It <broke>.", "backend_error", Usage())
     )
     assert "It <broke>." in page.text
     assert page.text.count("failed") >= 1
     question = Question(question="Tea?", options=[QuestionOption(label="Yes")])
-    page = await conversation.run_turn(workspace, base.QuestionAsked("q", (question,)))
+    page = await conversation.run_turn(workspace, agent_events.QuestionAsked("q", (question,)))
     page = await browser.submit_and_follow(page, "answer", own0="Only <green>")
     assert "→ Only <green>" in page.text
 
@@ -303,11 +310,11 @@ async def test_hostile_text_is_escaped_everywhere(
         ]
         page = await conversation.run_turn(
             workspace,
-            base.TextDelta("a", some[11]),
-            base.TextDelta("b", some[12], "thinking"),
-            base.ToolUse("1", some[13], {"command": some[14], "x": some[15]}),
-            base.ToolResult("1", some[16]),
-            base.QuestionAsked("q", (Question(question=some[17], options=options),)),
+            agent_events.TextDelta("a", some[11]),
+            agent_events.TextDelta("b", some[12], "thinking"),
+            agent_events.ToolUse("1", some[13], {"command": some[14], "x": some[15]}),
+            agent_events.ToolResult("1", some[16]),
+            agent_events.QuestionAsked("q", (Question(question=some[17], options=options),)),
             message=some[18],
         )
         for address in page.links().values():
@@ -338,14 +345,14 @@ async def test_no_page_exceeds_the_size_limit(
     options = [QuestionOption(label=f"{n} {long}", description=long) for n in range(6)]
     questions = tuple(Question(question=f"{n} {long}", options=options) for n in range(4))
     events = [
-        base.TextDelta("a", f"{long}\n\n" * 6),
-        base.ToolUse("1", long, {"command": long * 20, "b": long}),
-        base.ToolResult("1", long * 200),
+        agent_events.TextDelta("a", f"{long}\n\n" * 6),
+        agent_events.ToolUse("1", long, {"command": long * 20, "b": long}),
+        agent_events.ToolResult("1", long * 200),
     ]
     asking = [
-        base.QuestionAsked("q", questions),
-        base.PermissionRequested("p", long, {"command": long * 10}, long),
-        base.PlanProposed("x", f"1. {long}\n" * 6),
+        agent_events.QuestionAsked("q", questions),
+        agent_events.PermissionRequested("p", long, {"command": long * 10}, long),
+        agent_events.PlanProposed("x", f"1. {long}\n" * 6),
     ]
     pages: list[int] = []
     for request in asking:
@@ -376,7 +383,10 @@ async def test_damaged_blocks_are_marked_and_the_problem_is_shown(
     workspace: Workspace, browser: Browser, conversation: Conversation
 ) -> None:
     page = await conversation.run_turn(
-        workspace, base.TextDelta("one", "All is well."), base.TextDelta("two", "So far."), DONE
+        workspace,
+        agent_events.TextDelta("one", "All is well."),
+        agent_events.TextDelta("two", "So far."),
+        DONE,
     )
     assert "All is well." in page.text
     await workspace.store.flush()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from subprocess import run
 
-from model.backends import base
+from model.backends import agent_events, base
 from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
@@ -25,10 +25,10 @@ async def test_a_turn_is_undone_after_its_preview_and_brought_back(
     for words in (["init", "-q"], [*identity, "commit", "-q", "--allow-empty", "-m", "one"]):
         run(["git", *words], cwd=root, check=True)
 
-    def write(prompt: base.Prompt) -> Iterable[base.AgentEvent]:
+    def write(prompt: base.Prompt) -> Iterable[agent_events.AgentEvent]:
         (root / "alpha").write_text(f"{prompt.text}\n")
-        yield base.ToolUse(prompt.text, "bash", {"command": "make"})
-        yield base.ToolResult(prompt.text, "made")
+        yield agent_events.ToolUse(prompt.text, "bash", {"command": "make"})
+        yield agent_events.ToolResult(prompt.text, "made")
         yield DONE
 
     backend.script = write

@@ -12,7 +12,7 @@ import pytest
 from textual.widgets import Static
 
 from model.agents.catalog import Catalog
-from model.backends import base
+from model.backends import agent_events, base
 from model.backends.claude.backend import ClaudeBackend
 from model.backends.registry import create_backends
 from model.base.paths import Directories
@@ -35,19 +35,21 @@ from tests.tui.workspace_app import terminal_on
 from tui.screens.first_run import FirstRun
 from tui.widgets.status_line import StatusLine
 
-PLAN = base.PlanProposed("plan-1", "1. look\n2. mend")
-QUESTION = base.QuestionAsked(
+PLAN = agent_events.PlanProposed("plan-1", "1. look\n2. mend")
+QUESTION = agent_events.QuestionAsked(
     "question-1",
     (Question(question="Which one?", options=[QuestionOption(label="The red one")]),),
 )
-PERMISSION = base.PermissionRequested(
+PERMISSION = agent_events.PermissionRequested(
     "permission-1", "bash", {"command": "make test"}, "run the tests"
 )
 ASKS = {"plan": PLAN, "question": QUESTION, "permission": PERMISSION}
 
 
-def script_asking(*asked: base.AgentEvent) -> Callable[[base.Prompt], Iterable[base.AgentEvent]]:
-    return lambda prompt: [base.TextDelta("answer", "Wait. "), *asked]
+def script_asking(
+    *asked: agent_events.AgentEvent,
+) -> Callable[[base.Prompt], Iterable[agent_events.AgentEvent]]:
+    return lambda prompt: [agent_events.TextDelta("answer", "Wait. "), *asked]
 
 
 # Requests after a restart -------------------------------------------------------------------------
@@ -124,8 +126,8 @@ async def test_of_two_terminals_the_first_answer_counts_and_the_second_gets_an_e
 async def test_a_request_of_a_sub_agent_is_shown_like_any_other(
     workspace: Workspace, session: Session, backend: FakeBackend
 ) -> None:
-    task = base.ToolUse("task", "task", {"description": "Look around"})
-    step = base.ToolUse("step", "bash", {"command": "ls"}, parent_tool_use_id="task")
+    task = agent_events.ToolUse("task", "task", {"description": "Look around"})
+    step = agent_events.ToolUse("step", "bash", {"command": "ls"}, parent_tool_use_id="task")
     backend.script = script_asking(task, step, PERMISSION)
     async with terminal_on(workspace) as (app, pilot):
         app.main.open_session(session.id)
@@ -157,7 +159,7 @@ assert len(LONG) > 200_000
 async def test_a_plan_with_any_text_is_shown_with_its_keys_and_can_be_answered(
     workspace: Workspace, session: Session, backend: FakeBackend, plan: str, how: str
 ) -> None:
-    backend.script = script_asking(base.PlanProposed("plan-1", plan))
+    backend.script = script_asking(agent_events.PlanProposed("plan-1", plan))
     async with terminal_on(workspace, size=(80, 24)) as (app, pilot):
         app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
@@ -249,7 +251,7 @@ async def test_a_silent_agent_is_reported_with_its_running_tool(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stall_monitor, "FIRST_NOTICE", 0.05)
-    backend.script = script_asking(base.ToolUse("t", "bash", {"command": "make world"}))
+    backend.script = script_asking(agent_events.ToolUse("t", "bash", {"command": "make world"}))
     async with terminal_on(workspace) as (app, pilot):
         app.main.open_session(session.id)
         await pilot.press(*"go", "enter")
