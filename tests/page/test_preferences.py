@@ -162,7 +162,7 @@ async def test_key_bindings_are_added_changed_and_reset(
     }:
         pass
     await expect(box).to_be_focused()
-    await page.get_by_role("link", name="Help").click()
+    await page.get_by_role("link", name="Help", exact=True).click()
     await expect(page.locator("dt", has_text="ctrl+j")).to_have_text("ctrl+j")
     await page.keyboard.press("Control+j")
     await expect(page.locator("#title")).to_have_text("Search")

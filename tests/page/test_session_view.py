@@ -226,7 +226,7 @@ async def test_back_closes_a_dialog_or_drawer_before_it_leaves_the_view(
     await page.go_back()
     await expect(page.locator("#title")).to_have_text(session["name"])
     await menu.tap()
-    await page.get_by_role("link", name="Help").tap()
+    await page.get_by_role("link", name="Help", exact=True).tap()
     await expect(page.locator("#title")).to_have_text("Help")
     await page.go_back()
     await expect(page.locator("#title")).to_have_text(session["name"])
