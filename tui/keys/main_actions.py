@@ -375,7 +375,7 @@ MAIN_ACTIONS = (
         "continue_session",
         "",
         "Continue the paused session",
-        help="Resumes it now, at a time, or not by itself; also all of its account.",
+        help="Resumes it now, at a time or never; also all others of its account.",
     ),
     Action(
         "send_later",
