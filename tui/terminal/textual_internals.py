@@ -5,6 +5,7 @@ the purpose of each name: `test_textual_internals.py` fails with it when one is 
 another module uses a private name.
 """
 
+import logging
 from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from textual.widgets import TextArea
 
 
+_log = logging.getLogger(__name__)
+
+
 class Internal(NamedTuple):
     """A private name."""
 
@@ -49,6 +53,8 @@ INTERNALS: Final = (
     Internal("textual.app:App._display", "is given each frame before it is written"),
     Internal("textual.app:App()._closed", "says that nothing may be drawn any more"),
     Internal("textual.app:App()._batch_count", "says that a batch of changes is not complete"),
+    Internal("textual.app:App._handle_exception", "ends the application for any error"),
+    Internal("textual.app:App()._exit", "says that the application ends already"),
     Internal("textual.app:App._fatal_error", "prints a traceback, where a sentence is better"),
     Internal("textual.app:App()._exception", "is what the application ended for"),
     Internal("textual.widgets:TextArea()._theme", "has the colors that its rows are drawn with"),
@@ -160,6 +166,13 @@ class FrameApp(App[None]):
             self.post_display_hook()
         else:
             super()._display(screen, renderable)
+
+    def _handle_exception(self, error: Exception) -> None:
+        # A screen that opens while the application ends gets no widgets, and may fail for that.
+        if self._exit:
+            _log.info("an error at the end", exc_info=error)
+        else:
+            super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
         if not self.report_failure(self._exception):

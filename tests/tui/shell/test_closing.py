@@ -17,6 +17,7 @@ from tui.composer.message_area import MessageArea
 from tui.diff.screen import Diff
 from tui.screens.commit import Commit
 from tui.screens.dialog import Report
+from tui.screens.first_run import FirstRun
 from tui.screens.palette import Palette
 
 
@@ -40,6 +41,16 @@ async def test_a_second_enter_right_after_the_first_closes_nothing_more(
             app.post_message(events.Key("enter", "\r"))
         await until(pilot, lambda: app.screen is app.main)
         assert app.is_running
+
+
+async def test_quitting_while_a_screen_opens_is_no_failure(start: Start) -> None:
+    async with start(a_client()) as (app, _):
+        screen = FirstRun(app.main, welcome=True)
+        opening = app.push_screen(screen)
+        app.exit()
+        await opening
+        assert not screen.query("#found")
+    assert app.return_code == 0
 
 
 async def test_a_dialog_that_ends_below_the_palette_closes_with_it(start: Start) -> None:
