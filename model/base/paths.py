@@ -17,6 +17,7 @@ PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
 SERVER_FILE = "server.json"
 _MAX_WRITES: Final = 3
+"""How often a file is written if its temporary file disappears each time."""
 _XDG: Final = {
     "config": ("XDG_CONFIG_HOME", "~/.config"),
     "data": ("XDG_DATA_HOME", "~/.local/share"),
