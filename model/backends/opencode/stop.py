@@ -12,7 +12,11 @@ from model.base.errors import SpinneyError
 SESSION_VARIABLE: Final = "SPINNEY_SESSION"
 """The environment variable that marks the commands of a conversation (set by the plugin)."""
 
+_START_TIMEOUT: Final = 45.0
+"""Seconds for a turn to begin. Until then nothing can stop it, and on a busy machine a program that
+was just started takes more than ten of them (1.18.33)."""
 _TIMEOUT: Final = 10.0
+"""Seconds for a turn that has begun to end."""
 _RETRY_INTERVAL: Final = 0.25
 """An abort before the turn has really started has no effect, and is repeated."""
 
@@ -77,9 +81,13 @@ class TurnStopper:
             await asyncio.to_thread(process_table.kill, members)
 
     async def _abort_until_idle(self) -> None:
+        loop, has_begun = asyncio.get_running_loop(), False
         try:
-            async with asyncio.timeout(_TIMEOUT):
+            async with asyncio.timeout(_START_TIMEOUT) as limit:
                 while True:
+                    if self._was_busy and not has_begun:
+                        has_begun = True
+                        limit.reschedule(loop.time() + _TIMEOUT)
                     self._idle.clear()
                     await self._abort()
                     await self.kill_commands()
