@@ -42,8 +42,9 @@ def action_entries(
     """
     matcher = WordMatch(query, style)
     for action in actions:
-        is_described = matcher.is_in(f"{action.title} {action.help}")
-        score = matcher.match(action.title) or is_described * _DESCRIBED
+        score = matcher.match(action.title)
+        if not score and matcher.is_in(f"{action.title} {action.help}"):
+            score = _DESCRIBED
         if score > 0 or not query:
             key = format_key(get_keys(action.id, screen.key_overrides))
             label = Content.assemble(

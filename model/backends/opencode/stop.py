@@ -13,8 +13,8 @@ SESSION_VARIABLE: Final = "SPINNEY_SESSION"
 """The environment variable that marks the commands of a conversation (set by the plugin)."""
 
 _START_TIMEOUT: Final = 45.0
-"""Seconds for a turn to begin. Until then nothing can stop it, and on a busy machine a program that
-was just started takes more than ten of them (1.18.33)."""
+"""Seconds for a turn to begin, which a program that was just started does late on a busy machine.
+Until then an abort has no effect."""
 _TIMEOUT: Final = 10.0
 """Seconds for a turn that has begun to end."""
 _RETRY_INTERVAL: Final = 0.25
