@@ -98,7 +98,7 @@ class ReviewSteps(LandingSteps):
             self.harness.wait_for(lambda view: has(view, "remote"), "that there is no remote")
         else:
             self.press(f"/pr{ENTER}")
-            self.harness.wait_for(lambda view: "Pull request" in view.overlays, "the form")
+            self.harness.wait_for(lambda view: has(view, "has no remote"), "the reason")
         self._leave(current)
 
     # Implementation -----------------------------------------------------------------------------
