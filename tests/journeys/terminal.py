@@ -10,11 +10,40 @@ import termios
 import time
 from collections.abc import Callable
 from threading import Condition, Thread
+from typing import Any, Final
 
 import pyte
 
 from tests.on_terminal import Screen
 from tests.program import Program
+
+SYNCHRONIZED: Final = 2026
+"""The private mode that is set while a frame is drawn."""
+_QUERY, _SUPPORTED = b"\x1b[?2026$p", "\x1b[?2026;2$y"
+
+
+class SynchronizedScreen(Screen):
+    """A screen with synchronized output: `shown` has no frame that is drawn in part."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self._last: list[str] | None = None
+        """The frame before the one that is being drawn."""
+        super().__init__(columns, rows)
+
+    @property
+    def shown(self) -> list[str]:
+        """The rows of the newest whole frame."""
+        return self._last or list(self.display)
+
+    def set_mode(self, *modes: int, **options: Any) -> None:
+        if SYNCHRONIZED in modes and self._last is None:
+            self._last = list(self.display)
+        super().set_mode(*modes, **options)
+
+    def reset_mode(self, *modes: int, **options: Any) -> None:
+        super().reset_mode(*modes, **options)
+        if SYNCHRONIZED in modes:
+            self._last = None
 
 
 class Terminal:
@@ -26,7 +55,7 @@ class Terminal:
         """The newest output, for failure reports."""
         self.drawn = Condition()
         """Notified after each piece of output."""
-        self._screen = Screen(columns, rows)
+        self._screen = SynchronizedScreen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self._far, near = pty.openpty()
         self._set_size()
@@ -47,7 +76,7 @@ class Terminal:
     def rows(self) -> list[str]:
         """The rows of the screen."""
         with self.drawn:
-            return list(self._screen.display)
+            return self._screen.shown
 
     @property
     def is_alive(self) -> bool:
@@ -93,6 +122,8 @@ class Terminal:
                 output = os.read(self._far, 65536)
             except OSError:
                 return
+            if _QUERY in output:
+                self.write(_SUPPORTED)
             with self.drawn:
                 self.raw += output
                 del self.raw[:-200_000]

@@ -276,6 +276,9 @@ class LandingSteps(PlaceSteps):
         """Put a train together from what is suggested, after discarding one that is there."""
         self.focus_box()
         self._open_train()
+        self.harness.wait_for(
+            lambda view: has(view, "take in or out") or has(view, "Train of"), "a train"
+        )
         if not has(self.harness.view, "take in or out"):
             self._discard_train(worktree)
             self._await_no_overlay()
