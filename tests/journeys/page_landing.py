@@ -129,7 +129,8 @@ class LandingSteps(TurnSteps):
         if other is None:
             return
         self.harness.page.goto("/#/sweep")
-        self._press(self.harness.page.get_by_label(f"Select {other['name']}", exact=True))
+        selected = self.harness.page.get_by_label(f"Select {other['name']}", exact=True)
+        self._press(selected)
         self._press(self._named(self._view, "Archive…"))
         read = lambda: self.harness.client.call("get_worktree", worktreeId=other["id"])  # noqa: E731
         if ending == "archive":
@@ -140,6 +141,7 @@ class LandingSteps(TurnSteps):
         else:
             self._press(self._named(self._dialog, "Cancel"))
             assert read()["archived_at"] is None
+            self._press(selected)  # it stays selected, and the next sweep would archive it, too
         self._close_dialog()
 
     def branches_elsewhere(self, action: str, number: int) -> None:

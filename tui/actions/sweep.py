@@ -34,6 +34,7 @@ async def show_sweep(desk: Desk) -> None:
 
 async def archive(screen: "SweepScreen") -> None:
     """Archive the marked worktrees."""
+    await screen.read_losses()
     rows = [row for row in screen.chosen if not row.archived]
     if not rows:
         screen.desk.say("These are archived already.")
@@ -48,6 +49,7 @@ async def archive(screen: "SweepScreen") -> None:
 
 async def delete(screen: "SweepScreen") -> None:
     """Delete the marked worktrees, after saying what is lost and what comes back."""
+    await screen.read_losses()
     desk, rows = screen.desk, screen.chosen
     if not rows:
         return

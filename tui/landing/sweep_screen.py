@@ -113,6 +113,22 @@ class SweepScreen(FullScreen):
             self._problem = error.message
             self._show()
 
+    async def read_losses(self) -> None:
+        """Read what deleting each worktree would lose now; a question states it. Raises
+        `SpinneyError`.
+        """
+        if self.known is None:
+            return
+        now = await self.desk.client.call(list_sweep, project_id=self.project_id, with_sizes=False)
+        fresh = {row.worktree_id: row for row in now.rows}
+        rows = [
+            fresh[row.worktree_id].model_copy(update={"size": row.size})
+            for row in self.known.rows
+            if row.worktree_id in fresh
+        ]
+        self.known = self.known.model_copy(update={"rows": rows})
+        self._show()
+
     def show_results(self, swept: "Sequence[Swept]") -> None:
         """Show what became of worktrees; those that are left keep their marks."""
         done = {one.worktree_id for one in swept if one.ok}

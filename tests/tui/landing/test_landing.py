@@ -299,8 +299,12 @@ async def test_the_sweep_deletes_what_is_marked_and_says_first_what_is_lost(star
         await pilot.press("enter")
         await until(pilot, lambda: app.screen is screen)
         assert not fake.client.called("sweep_worktrees"), "enter presses cancel"
+        changed = fake.sweep[1].model_copy(update={"uncommitted": 3})
+        fake.sweep = [fake.sweep[0], changed, *fake.sweep[2:]]
         await pilot.press("delete")
         await wait_for_dialog(app, pilot, Confirm)
+        question = dialog_text(app.screen)
+        assert "brave-otter: 3 uncommitted files" in question, "it says what is so now"
         fake.sweep = [a_sweep_row(1, size=5)]
         assert "Branches at the remote: stay" in screen_text(app)
         await pilot.press("r")

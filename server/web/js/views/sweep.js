@@ -81,6 +81,10 @@ class Sweep {
     return this.app.state.projects.get(this.projectId)?.name ?? "all projects";
   }
 
+  get #scope() {
+    return this.projectId ? { projectId: this.projectId } : {};
+  }
+
   /** @param {string} name */
   handleEvent(name) {
     if (CHANGES.has(name) && this.#isLoaded) this.load();
@@ -92,9 +96,8 @@ class Sweep {
 
   /** The list first; then the sizes, which take longer. */
   async #load() {
-    const args = this.projectId ? { projectId: this.projectId } : {};
-    if (!this.#isLoaded) this.#show(await this.app.read("list_sweep", { ...args, withSizes: false }));
-    this.#show(await this.app.read("list_sweep", { ...args, withSizes: true }));
+    if (!this.#isLoaded) this.#show(await this.app.read("list_sweep", { ...this.#scope, withSizes: false }));
+    this.#show(await this.app.read("list_sweep", { ...this.#scope, withSizes: true }));
   }
 
   /** @param {{ rows: SweepRow[], free_bytes: number | null } | undefined} sweep */
@@ -161,9 +164,20 @@ class Sweep {
     ];
   }
 
+  /** Read what deleting each worktree would lose now: the question states it. */
+  async #readLosses() {
+    const sweep = await this.app.read("list_sweep", { ...this.#scope, withSizes: false });
+    if (!sweep) return;
+    const fresh = new Map(sweep.rows.map((/** @type {SweepRow} */ row) => [row.worktree_id, row]));
+    this.#rows = this.#rows.filter((row) => fresh.has(row.worktree_id)).map((row) => ({ ...fresh.get(row.worktree_id), size: row.size }));
+    this.#draw();
+  }
+
   /** @param {"archive" | "delete"} action */
   async #sweep(action) {
+    await this.#readLosses();
     const rows = this.#selectedRows();
+    if (!rows.length) return;
     const answer = await askFor(this.app, rows, action);
     if (!answer) return;
     const result = await this.app.run("sweep_worktrees", { worktreeIds: rows.map((row) => row.worktree_id), action, ...answer });
