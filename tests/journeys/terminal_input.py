@@ -38,10 +38,10 @@ class TerminalInput:
         """Send keys in a single write."""
         self.harness.terminal.write(keys)
 
-    def click(self, column: int, row: int) -> None:
-        """Click with the left mouse button."""
-        for end in "Mm":
-            self.press(f"\x1b[<0;{column};{row}{end}")
+    def click(self, column: int, row: int, after: str = "") -> None:
+        """Click with the left mouse button, and press the keys in `after` in the same write."""
+        place = f"\x1b[<0;{column};{row}"
+        self.press(f"{place}M{place}m{after}")
 
     def focus_box(self) -> None:
         """Focus the message box by a click, and move the cursor to the end of the text."""

@@ -83,6 +83,20 @@ class TerminalJourney(ReviewSteps):
             self.click(12, row)
             self.harness.wait_for_session(name)
 
+    def click_and_type(self, number: int, words: str) -> None:
+        """Click on the row of a session and type in the same write: the text is in its box."""
+        target = self.harness.world.nth(number)
+        row = self.harness.view.find_tree_row(target.name)
+        if row is None or not self._is_free(target):
+            return
+        text = f"{words} {self.harness.ledger.new_mark()}"
+        self.harness.ledger.record_typed(text, target.id)
+        self.click(12, row, text)
+        self.harness.wait_for_session(target.name)
+        if self.find_draft(text) != target.id:
+            raise InvariantError(f"{text} was typed after a click on {target.name}")
+        self.box_texts[target.id] = text
+
     def open_next_waiting(self, words: str = "") -> None:
         """Go to the next session that needs the user, and type `words` in the same write."""
         none_left = ("No session needs you", "Only this session")

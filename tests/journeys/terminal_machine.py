@@ -50,6 +50,9 @@ class Step:
 
 STEPS = (
     Step("click_row", When.ALWAYS, 4, {"number": NUMBERS}),
+    Step("click_and_type", When.ALWAYS, 2, {
+        "number": NUMBERS, "words": st.sampled_from(OPENINGS),
+    }),
     Step("open_next_waiting", When.ALWAYS, 2, {"words": st.just("") | st.sampled_from(OPENINGS)}),
     Step("restore", When.ALWAYS, 1, {}),
     Step("resize", When.ALWAYS, 1, {

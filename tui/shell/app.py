@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.errors import NoWidget
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.theme import Theme
@@ -37,6 +38,8 @@ from tui.terminal.input_parser import BackgroundReported
 from tui.terminal.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from model.client.base import Client
     from model.preferences.schema import Preferences
     from tui.composer.draft_store import DraftStore
@@ -131,10 +134,14 @@ class SpinneyApp(TerminalApp):
         return message is not None
 
     async def on_event(self, event: events.Event) -> None:
-        """Keep keys in order, and never apply one to a screen below its target."""
+        """Keep keys and clicks in order, and never apply a key to a screen below its target."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             if not self.main.startup.hold_early(event) and not self.type_ahead.hold(event):
                 await self.deliver_key(event)
+        elif isinstance(event, events.MouseUp) and not event.is_forwarded:
+            clicked = self._find_widget(event)
+            await super().on_event(event)
+            self.type_ahead.click_sent(clicked)
         # A key that closed its screen still bubbles up to here, and the screen below has bindings
         # of the same name.
         elif (
@@ -152,6 +159,12 @@ class SpinneyApp(TerminalApp):
             self._screen_of_key[event] = self.screen
         await super().on_event(event)
         self.type_ahead.key_sent(event, target)
+
+    def _find_widget(self, event: events.MouseEvent) -> "Widget":
+        try:
+            return self.screen.get_widget_at(*event.screen_offset)[0]
+        except NoWidget:  # a position that the terminal does not have
+            return self.screen
 
     def screen_painted(self, screen: Screen[Any]) -> None:
         """Release the keys that waited for a screen; called after its first paint."""

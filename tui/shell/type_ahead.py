@@ -1,10 +1,10 @@
 """Holds keys that arrive before the screen they are meant for, and delivers them in order.
 
 Users type ahead, and a slow line delivers a whole word in one piece. A key behind one that opens a
-dialog is meant for that dialog, not for the message box below it. So after a key that may do more
-than write text, the next one waits until its effect has settled and a screen that it opens has been
-painted. On a screen that the user had not seen yet, a held key is then delivered only if it is
-safe: it may write, filter or go back, but never stage, stop or confirm.
+dialog is meant for that dialog, not for the message box below it. So after a click, and after a key
+that may do more than write text, the next one waits until its effect has settled and a screen that
+it opens has been painted. On a screen that the user had not seen yet, a held key is then delivered
+only if it is safe: it may write, filter or go back, but never stage, stop or confirm.
 """
 
 from collections import deque
@@ -51,6 +51,10 @@ OPENING: Final = frozenset(
 
 _LIMIT: Final = 5.0
 """Seconds after which held keys are delivered in any case."""
+_ROUNDS: Final = 3
+"""How often to follow an event through the message queues: the first round ends when the event was
+handled, the second when the messages of its handlers were, the third when those of theirs were.
+"""
 _EDITING: Final = frozenset(
     {"backspace", "delete", "left", "right", "home", "end", "ctrl+j", "ctrl+u", "up", "down"}
 )
@@ -73,7 +77,7 @@ class TypeAhead:
         self._deliver = deliver
         self._held: deque[Typed] = deque()
         self._settling = 0
-        """Keys whose effect is not known yet."""
+        """Keys and clicks whose effect is not known yet."""
         self._opening: set[str] = set()
         """Running actions that are expected to show a screen."""
         self._seen_at: float | None = None
@@ -106,11 +110,11 @@ class TypeAhead:
     def key_sent(self, event: Typed, target: "Widget") -> None:
         """Wait for the effect of a key that was given to a widget, unless it only writes."""
         if not self._only_writes(event, target):
-            self._settling += 1
-            # Twice: the first round ends when the key was handled, the second when the messages
-            # that its handlers posted were.
-            path = [*target.ancestors_with_self] * 2
-            self._follow_queues(path, 0)
+            self._await_effect(target)
+
+    def click_sent(self, target: "Widget") -> None:
+        """Wait for the effect of a click on a widget: it may open what the next keys are for."""
+        self._await_effect(target)
 
     def _only_writes(self, event: Typed, target: "Widget") -> bool:
         from textual.widgets import Input, TextArea  # not before the first frame
@@ -121,8 +125,12 @@ class TypeAhead:
             return True
         return event.key == "enter" and self._app.screen is self._main
 
+    def _await_effect(self, target: "Widget") -> None:
+        self._settling += 1
+        self._follow_queues([*target.ancestors_with_self] * _ROUNDS, 0)
+
     def _follow_queues(self, path: "list[DOMNode]", at: int) -> None:
-        """Queue behind the key in every message queue that it bubbles through."""
+        """Queue behind the event in every message queue that it bubbles through."""
         while at < len(path):
             pump: MessagePump = path[at]
             at += 1
@@ -139,7 +147,7 @@ class TypeAhead:
     def screen_opened(self, drawn_at: float) -> None:
         """Note that a screen was first painted, at this time on the clock of events."""
         self._opening.clear()
-        if self._seen_at is not None:
+        if self._held:
             self._seen_at = drawn_at
         self.release()
 

@@ -20,6 +20,7 @@ from tui.screens.dialog import AskText, Confirm
 from tui.screens.new_worktree import NewWorktree
 from tui.screens.pick import Pick
 from tui.screens.pick_field import PickField
+from tui.store.places import Place
 from tui.terminal.input_parser import TYPED
 
 
@@ -100,6 +101,20 @@ async def test_text_after_the_enter_that_closes_a_dialog_goes_to_the_screen_belo
         post_keys(app, *"!", "enter", *"hello")
         await until(pilot, lambda: app.main.chat.composer.text == "hello")
         assert [given["name"] for given in client.called("update_session")] == ["Fix the parser!"]
+
+
+async def test_text_after_a_click_goes_to_the_session_that_it_opens(start: Start) -> None:
+    client = a_busy_state()
+    async with start(client) as (app, pilot):
+        await session("s1")(app, pilot)
+        tree, other = app.main.projects, Place("session", "s2")
+        x, y = tree.content_region.offset
+        y += tree.row_nodes[other].line - tree.scroll_offset.y
+        for kind in (events.MouseDown, events.MouseUp):
+            app.post_message(kind(None, x + 12, y, 0, 0, 1, False, False, False))
+        post_keys(app, *"mend it")
+        await until(pilot, lambda: app.main.chat.composer.text == "mend it")
+        assert app.main.place == other and not tree.filter
 
 
 async def test_text_is_kept_if_no_dialog_opens(start: Start) -> None:
