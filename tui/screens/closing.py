@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 from textual.await_complete import AwaitComplete
 
 if TYPE_CHECKING:
+    from textual.events import Key
     from textual.screen import Screen as _Screen
 else:
     _Screen = Generic  # Of several bases, Textual takes styles only from the first widget class.
@@ -24,6 +25,9 @@ class ScreenHost(Protocol):
 
     def screen_closing(self) -> None:
         """Called when a screen is about to close."""
+
+    def press_key(self, key: "Key") -> None:
+        """Deliver a key that a click or a command stands for, before those typed behind it."""
 
 
 class Closing(_Screen[R]):

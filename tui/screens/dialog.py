@@ -1,7 +1,7 @@
 """Small dialogs: a confirmation, a line of text, a page to read."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -14,7 +14,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui.keys.names import parse_key
-from tui.screens.closing import Closing
+from tui.screens.closing import Closing, ScreenHost
 from tui.terminal import screen_reader
 from tui.terminal.screen_reader import Announcements
 from tui.widgets.dialog_button import DialogButton, button_row
@@ -69,7 +69,7 @@ class Dialog(Closing[R | None], ModalScreen[R | None], Generic[R]):
     def press(self, name: str) -> None:
         """Simulate a key that the footer names."""
         if (key := parse_key(name)) is not None:
-            self.app.post_message(key.set_sender(self.app))
+            cast("ScreenHost", self.app).press_key(key)
 
     def on_click(self, event: events.Click) -> None:
         """Press the key that was clicked in the footer."""

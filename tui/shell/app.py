@@ -174,6 +174,11 @@ class SpinneyApp(TerminalApp):
         """Release the keys that waited behind a screen; called before it closes."""
         self.type_ahead.release()
 
+    def press_key(self, key: events.Key) -> None:
+        """Deliver a key that a click or a command stands for, before those typed behind it."""
+        self.type_ahead.put_first([key])
+        self.type_ahead.release()
+
     def first_frame_painted(self) -> None:
         """Start connecting; called once, by the main screen."""
         self.stylesheet.read(_DIALOGS)

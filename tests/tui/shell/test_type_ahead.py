@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from textual import events
+from textual.geometry import Offset
+from textual.widgets import Static
 
 from model.domain.branches import Branch
 from tests.tui.conftest import Start
@@ -20,8 +22,15 @@ from tui.screens.dialog import AskText, Confirm
 from tui.screens.new_worktree import NewWorktree
 from tui.screens.pick import Pick
 from tui.screens.pick_field import PickField
+from tui.shell.app import SpinneyApp
 from tui.store.places import Place
 from tui.terminal.input_parser import TYPED
+
+
+def post_click(app: SpinneyApp, place: Offset) -> None:
+    """Post a click all at once, as a slow connection delivers it."""
+    for kind in (events.MouseDown, events.MouseUp):
+        app.post_message(kind(None, *place, 0, 0, 1, False, False, False))
 
 
 async def test_text_after_the_key_of_a_dialog_goes_to_the_dialog(start: Start) -> None:
@@ -108,13 +117,22 @@ async def test_text_after_a_click_goes_to_the_session_that_it_opens(start: Start
     async with start(client) as (app, pilot):
         await session("s1")(app, pilot)
         tree, other = app.main.projects, Place("session", "s2")
-        x, y = tree.content_region.offset
-        y += tree.row_nodes[other].line - tree.scroll_offset.y
-        for kind in (events.MouseDown, events.MouseUp):
-            app.post_message(kind(None, x + 12, y, 0, 0, 1, False, False, False))
+        line = tree.row_nodes[other].line - tree.scroll_offset.y
+        post_click(app, tree.content_region.offset + Offset(12, line))
         post_keys(app, *"mend it")
         await until(pilot, lambda: app.main.chat.composer.text == "mend it")
         assert app.main.place == other and not tree.filter
+
+
+async def test_text_after_a_click_on_cancel_goes_to_the_screen_below(start: Start) -> None:
+    async with start(a_busy_state()) as (app, pilot):
+        await action("rename_session")(app, pilot)
+        await until(pilot, lambda: isinstance(app.screen, AskText) and app.screen.focused)
+        hints = app.screen.query_one(".keys", Static)
+        place = hints.content_region.offset
+        post_click(app, place + Offset(str(hints.content).index("esc"), 0))
+        post_keys(app, *"hello")
+        await until(pilot, lambda: app.main.chat.composer.text == "hello")
 
 
 async def test_text_is_kept_if_no_dialog_opens(start: Start) -> None:
