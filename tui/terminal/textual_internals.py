@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
 from rich.segment import Segment
 from textual import events, screen
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
-from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._compositor import ChopsUpdate, CompositorMap, LayoutUpdate
 from textual._compositor import Compositor as _Compositor
 from textual._keyboard_protocol import FUNCTIONAL_KEYS
 from textual._xterm_parser import XTermParser
@@ -43,6 +43,10 @@ class Internal(NamedTuple):
 
 INTERNALS: Final = (
     Internal("textual._compositor:Compositor", "puts a screen together"),
+    Internal("textual._compositor:Compositor.full_map", "says where each widget is"),
+    Internal("textual.screen:Screen()._compositor._full_map", "is what it said last"),
+    Internal("textual.screen:Screen()._compositor._dirty_regions", "will be drawn next"),
+    Internal("textual._compositor:CompositorMap", "is the type of it"),
     Internal("textual._compositor:Compositor._get_renders", "asks widgets for changed rows only"),
     Internal("textual._compositor:Compositor.render_full_update", "draws a whole screen"),
     Internal("textual._compositor:Compositor.visible_widgets", "says which widgets are visible"),
@@ -89,6 +93,28 @@ def apply_text_area_colors(area: "TextArea") -> None:
 
 class Compositor(_Compositor):
     """Textual's compositor; `find_rows` returns the visible rows of widgets in a region."""
+
+    @property
+    def full_map(self) -> CompositorMap:
+        """Where each widget is.
+
+        After a scroll, Textual arranges all widgets again when this is read next. What has moved by
+        then is not drawn: the next layout finds it where it is. So it is marked as changed here.
+        """
+        before = self._full_map
+        after = super().full_map
+        if after is not before:
+            self._mark_moved(before, after)
+        return after
+
+    def _mark_moved(self, before: CompositorMap, after: CompositorMap) -> None:
+        for widget in before.keys() | after.keys():
+            old, new = (
+                each[widget].visible_region if widget in each else Region()
+                for each in (before, after)
+            )
+            if old != new:
+                self._dirty_regions.update(place for place in (old, new) if place)
 
     def find_rows(self, wanted: Region) -> Iterable[tuple[Region, Region, list[Strip]]]:
         """Yield region, clip region and rows of each visible part, topmost widget first."""

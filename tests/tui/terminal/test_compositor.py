@@ -32,3 +32,16 @@ async def test_rows_equal_those_that_textual_renders(
         assert ours == textuals
         assert asked
         assert {rows.height for rows in asked} == {1}
+
+
+async def test_what_has_moved_is_drawn_although_it_was_looked_up_before(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        box, compositor = app.main.chat.composer, app.screen._compositor
+        await pilot.pause()
+        before = compositor.full_map[box].visible_region
+        compositor._full_map_invalidated = True  # as after a scroll
+        app.main.chat.status.display = False
+        after = compositor.full_map[box].visible_region
+        assert after != before
+        assert {before, after} <= compositor._dirty_regions
