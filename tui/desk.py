@@ -87,6 +87,17 @@ class Outbox(Protocol):
     ) -> None:
         """Send the draft of a session, or of a worktree, for which a session is created."""
 
+    async def start_session(
+        self, worktree_id: str, create: Callable[[], Coroutine[Any, Any, str]]
+    ) -> str:
+        """Create a session, or wait for the one that is being created; a second message joins it.
+
+        Returns the session's id, or '' if the creation that was waited for failed.
+        """
+
+    async def create_session(self, worktree_id: str, **wanted: Any) -> str:
+        """Create a session and return its id; what is in the worktree's box moves to its box."""
+
     async def decide(self, chosen: "RequestPanel.Chosen") -> None:
         """Approve a plan, or decide on a permission."""
 

@@ -8,7 +8,6 @@ from model.api import git as git_commands
 from model.api import hosting
 from model.api import worktrees as commands
 from model.api.projects import get_project_branches
-from model.api.sessions import create_session
 from model.base.errors import SpinneyError
 from model.domain.worktrees import Label
 from tui.actions.open_work import open_work
@@ -166,10 +165,10 @@ async def _start_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktre
     chat.start_sending(worktree.id, wanted.message)
     desk.open_place(Place("worktree", worktree.id))
     try:
-        if await _wait_for_creation(desk, worktree, wanted):
-            session_id = await _create_session(desk, worktree, wanted)
-            if wanted.message:
-                await desk.outbox.send(session_id, wanted.message)
+        create = partial(_create_session, desk, worktree, wanted)
+        session_id = await desk.outbox.start_session(worktree.id, create)
+        if session_id and wanted.message:
+            await desk.outbox.send(session_id, wanted.message)
     except (SpinneyError, TimeoutError):
         chat.return_message(worktree.id, wanted.message, to=session_id)
         raise
@@ -194,18 +193,15 @@ async def _wait_for_creation(desk: Desk, worktree: "Worktree", wanted: WantedWor
 
 
 async def _create_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktree) -> str:
-    session = await desk.client.call(
-        create_session,
-        worktree_id=worktree.id,
+    """Create the session once the worktree exists; '' if its creation failed."""
+    if not await _wait_for_creation(desk, worktree, wanted):
+        return ""
+    return await desk.outbox.create_session(
+        worktree.id,
         backend=wanted.backend or None,
         model=wanted.model or None,
         execution_mode=wanted.mode,
     )
-    await desk.mirror.wait_for(lambda state: session.id in state.sessions)
-    # The user may have moved on during a large checkout; do not pull them back.
-    if desk.place == Place("worktree", worktree.id):
-        desk.open_session(session.id)
-    return session.id
 
 
 async def cancel_git(desk: Desk) -> None:

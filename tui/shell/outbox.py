@@ -1,7 +1,9 @@
 """Sends messages and answers; restores the draft if sending fails."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from model.api import sessions as commands
@@ -38,6 +40,8 @@ class Outbox:
         self._agents = agents
         self._drafts = drafts
         self._start = start
+        self._creations: dict[str, asyncio.Future[str]] = {}
+        """The sessions that are being created, by worktree."""
         self._being_read: set[str] = set()
         """Sessions that are being marked as read."""
 
@@ -50,17 +54,46 @@ class Outbox:
         screen, draft = self._screen, key
         try:
             if key in screen.state.worktrees:
-                await self._wait_for_creation(key)
-                session = await self._client.call(commands.create_session, worktree_id=key)
-                await screen.mirror.wait_for(lambda state: session.id in state.sessions)
-                if screen.place == Place("worktree", key):
-                    screen.open_session(session.id)
-                key = session.id
+                key = await self.start_session(key, partial(self.create_session, key))
+                if not key:
+                    raise SpinneyError("The session could not be created.")
             await self.send(key, text, images, steers=steers)
         except (SpinneyError, TimeoutError):
             screen.chat.return_message(draft, text, images, to=key)
             raise
         screen.chat.confirm_sent(draft, text, images)
+
+    async def start_session(
+        self, worktree_id: str, create: Callable[[], Coroutine[Any, Any, str]]
+    ) -> str:
+        """Create a session, or wait for the one that is being created; a second message joins it.
+
+        Returns the session's id, or '' if the creation that was waited for failed.
+        """
+        if (begun := self._creations.get(worktree_id)) is not None:
+            return await asyncio.shield(begun)
+        creation = asyncio.get_running_loop().create_future()
+        self._creations[worktree_id], session_id = creation, ""
+        try:
+            session_id = await create()
+            return session_id
+        finally:
+            del self._creations[worktree_id]
+            creation.set_result(session_id)
+
+    async def create_session(self, worktree_id: str, **wanted: Any) -> str:
+        """Create a session and return its id; what is in the worktree's box moves to its box."""
+        screen = self._screen
+        await self._wait_for_creation(worktree_id)
+        session = await self._client.call(
+            commands.create_session, worktree_id=worktree_id, **wanted
+        )
+        await screen.mirror.wait_for(lambda state: session.id in state.sessions)
+        screen.chat.move_draft(worktree_id, session.id)
+        # The user may have moved on during a large checkout; do not pull them back.
+        if screen.place == Place("worktree", worktree_id):
+            screen.open_session(session.id)
+        return session.id
 
     async def _wait_for_creation(self, worktree_id: str) -> None:
         await self._screen.mirror.wait_for(

@@ -105,6 +105,16 @@ class ChatDrafts(Vertical):
             self.drafts.set(key, draft.join(self.drafts.get(key)))
         self.save_draft()
 
+    def move_draft(self, key: str, to: str) -> None:
+        """Move what is written in a worktree's box to the box of the session created in it."""
+        self.update_draft()
+        draft = self.drafts.get(key).join(self.drafts.get(to))
+        self.drafts.set(key, Draft())
+        self.drafts.set(to, draft)
+        if self.key == key:  # the box itself, with its cursor
+            self.key = to
+        self.save_draft()
+
     def on_text_area_changed(self, event: "TextArea.Changed") -> None:
         """Save the draft after a short pause."""
         if event.text_area is not self.composer:

@@ -51,6 +51,42 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Sta
         assert app.main.place == Place("session", "s9")
 
 
+async def test_what_is_written_while_a_worktree_is_created_goes_to_its_session(
+    start: Start,
+) -> None:
+    client = FakeClient(a_state(a_project()))
+
+    def create(given: dict[str, str]) -> object:
+        worktree = a_worktree(id="new", status="creating")
+        client.feed(WorktreeCreating(worktree=worktree))
+        return worktree
+
+    def create_session(given: dict[str, str]) -> object:
+        session = a_session(id="s9", worktree_id=given["worktree_id"])
+        client.feed(SessionCreated(session=session))
+        return session
+
+    client.answers |= {"create_worktree": create, "create_session": create_session}
+    async with start(client) as (app, pilot):
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, NewWorktree))
+        await pilot.press(*"mend", "enter")
+        await until(pilot, lambda: app.main.place == Place("worktree", "new"))
+        await pilot.press(*"and test", "enter", *"then")
+        assert app.main.chat.composer.text == "then"
+        client.feed(WorktreeCreated(worktree=a_worktree(id="new")))
+        await until(pilot, lambda: len(client.called("send_chat_message")) == 2)
+        assert [sent["message"] for sent in client.called("send_chat_message")] == [
+            "mend",
+            "and test",
+        ]
+        assert len(client.called("create_session")) == 1
+        await until(pilot, lambda: app.main.place == Place("session", "s9"))
+        assert app.main.chat.composer.text == "then"
+        await pilot.press("!")
+        assert app.main.chat.composer.text == "then!"
+
+
 async def test_a_first_message_that_was_left_is_there_the_next_time(start: Start) -> None:
     async with start(FakeClient(a_state(a_project()))) as (app, pilot):
         for typed, shown in (("mend it", "mend it"), (" all", "mend it all")):
