@@ -280,14 +280,21 @@ class TerminalJourney(ReviewSteps):
             self.switch_mode()
             self.harness.settle(lambda: "" if mode_of() != before else "the mode has not changed")
 
-    def new_session(self) -> None:
-        """Create another session in the worktree."""
+    def new_session(self, words: str = "") -> None:
+        """Create another session in the worktree, and type `words` for it in the same write."""
         before = set(self.harness.world.conversations)
         if self.shown is None or len(before) >= MAX_SESSIONS:
             return
-        self.harness.ledger.expect("session-created")
-        self.press(NEW_SESSION)
+        ledger = self.harness.ledger
+        text = f"{words} {ledger.new_mark()}" if words else ""
+        ledger.expect("session-created")
+        self.press(NEW_SESSION + text)
+        session_id = self.await_new_session(before)
+        ledger.record_typed(text, session_id)
         self.rename_new_session(before)
+        if text and self.find_draft(text) != session_id:
+            raise InvariantError(f"{text} was typed for a new session")
+        self.box_texts[session_id] = text
 
     def archive(self) -> None:
         """Archive the open session by the palette's command."""

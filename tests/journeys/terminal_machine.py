@@ -135,7 +135,7 @@ STEPS = (
     Step("stop", When.OPEN, 2, {}),
     Step("switch_mode", When.OPEN, 1, {}),
     Step("scroll", When.OPEN, 1, {"pages": st.sampled_from((-3, -1, 1, 3))}),
-    Step("new_session", When.OPEN, 1, {}),
+    Step("new_session", When.OPEN, 1, {"words": st.just("") | st.sampled_from(OPENINGS)}),
     Step("archive", When.OPEN, 1, {}),
     Step("restart", When.OPEN, 1, {"method": st.sampled_from(("kill", "quit", "leave"))}),
     Step("talk", When.WAITING, 12, {"sentences": SENTENCES, "burst": st.booleans()}),

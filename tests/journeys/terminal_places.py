@@ -92,7 +92,10 @@ class PlaceSteps(GitSteps):
         )
 
     def new_task(self, mode: str) -> None:
-        """Begin a task in a new worktree in this mode, which the next dialog begins with."""
+        """Begin a task in a new worktree in this mode, which the next dialog begins with.
+
+        What is typed behind its message in the same write is in the box of its session.
+        """
         before = set(self.harness.world.conversations)
         if len(before) >= MAX_SESSIONS:
             return
@@ -110,12 +113,15 @@ class PlaceSteps(GitSteps):
         ledger.expect("session-created")
         ledger.record_sent(text, "")
         ledger.record_typed(text)
-        self.press(text + ENTER)
+        later = f"later {ledger.new_mark()}"
+        ledger.record_typed(later)
+        self.press(text + ENTER + later)
         conversations = lambda: self.harness.world.conversations  # noqa: E731
-        self.harness.settle(lambda: "" if set(conversations()) - before else "no session yet")
-        session_id = (set(conversations()) - before).pop()
+        session_id = self.await_new_session(before)
         ledger.record_typed(text, session_id)
+        ledger.record_typed(later, session_id)
         self.rename_new_session(before)
+        self._await_box(session_id, later)
         self.harness.settle(
             lambda: "" if conversations()[session_id].messages else "the message is not sent"
         )
@@ -126,6 +132,12 @@ class PlaceSteps(GitSteps):
         self.harness.wait_for(lambda view: not view.overlays, "the dialog to close")
 
     # Implementation -----------------------------------------------------------------------------
+
+    def _await_box(self, session_id: str, text: str) -> None:
+        self.box_texts[session_id] = text
+        self.harness.settle(
+            lambda: "" if self.harness.read_drafts().get(session_id) == text else f"lost: {text}"
+        )
 
     def _open_dialog(self) -> None:
         self.press(NEW_WORKTREE)

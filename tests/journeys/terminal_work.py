@@ -56,12 +56,17 @@ class WorkSteps(QueueSteps):
         assert new.session["execution_mode"] == current.session["execution_mode"]
         assert not kept.is_archived and len(kept.messages) >= len(current.messages)
 
-    def rename_new_session(self, before: set[str]) -> str:
-        """Wait for the session that was just created, and return its new, unique name."""
+    def await_new_session(self, before: set[str]) -> str:
+        """Wait for the session that was just created, and return its id."""
         find_new = lambda: set(self.harness.world.conversations) - before  # noqa: E731
         self.harness.settle(lambda: "" if find_new() else "no session was created")
+        return find_new().pop()
+
+    def rename_new_session(self, before: set[str]) -> str:
+        """Wait for the session that was just created, and return its new, unique name."""
+        session_id = self.await_new_session(before)
         name = self.harness.second.new_name()
-        self.harness.client.call("update_session", sessionId=find_new().pop(), name=name)
+        self.harness.client.call("update_session", sessionId=session_id, name=name)
         self.harness.wait_for_session(name)
         return name
 

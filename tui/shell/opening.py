@@ -45,6 +45,7 @@ class Opening(Panes):
         self._show_step()
         self._follow_opened()
         self.focus_chat()
+        self.application.type_ahead.place_opened()
 
     def _newest_session(self, place: Place) -> Place:
         """Return the newest session of a worktree that has one, otherwise the place itself."""
@@ -79,6 +80,7 @@ class Opening(Panes):
         self.remove_class("tree-open")
         self._show_session(session)
         self.focus_chat()
+        self.application.type_ahead.place_opened()
 
     def _show_session(self, session: "Session") -> None:
         worktree = self.worktree

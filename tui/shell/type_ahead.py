@@ -49,6 +49,9 @@ OPENING: Final = frozenset(
 )  # fmt: skip
 """Actions that usually show a dialog or a screen: keys wait until it is painted."""
 
+STARTING: Final = frozenset({"new_session", "begin_afresh", "fork_session", "new_worktree"})
+"""Actions that end in a new session or worktree: keys wait until it is open and are for it."""
+
 _LIMIT: Final = 5.0
 """Seconds after which held keys are delivered in any case."""
 _ROUNDS: Final = 3
@@ -80,6 +83,11 @@ class TypeAhead:
         """Keys and clicks whose effect is not known yet."""
         self._opening: set[str] = set()
         """Running actions that are expected to show a screen."""
+        self._starting: set[str] = set()
+        """Running actions that are expected to open a new session or worktree."""
+        self._is_new = False
+        """Whether what is open now was opened by one of them after the held keys were pressed."""
+        self._last_key = ""
         self._seen_at: float | None = None
         """When the target screen was drawn; `None` if all held keys may be delivered."""
         self._limit: Timer | None = None
@@ -100,7 +108,9 @@ class TypeAhead:
         self._held.extendleft(reversed(keys))
 
     def _must_wait(self) -> bool:
-        if self._opening or not getattr(self._app.screen, "is_painted", True):
+        screen = self._app.screen
+        is_starting = bool(self._starting) and screen is self._main
+        if self._opening or is_starting or not getattr(screen, "is_painted", True):
             self._seen_at = inf
             return True
         return self._settling > 0
@@ -109,6 +119,7 @@ class TypeAhead:
 
     def key_sent(self, event: Typed, target: "Widget") -> None:
         """Wait for the effect of a key that was given to a widget, unless it only writes."""
+        self._last_key = event.key if isinstance(event, events.Key) else ""
         if not self._only_writes(event, target):
             self._await_effect(target)
 
@@ -121,9 +132,7 @@ class TypeAhead:
 
         if not isinstance(target, Input | TextArea):
             return False
-        if isinstance(event, events.Paste) or event.is_printable or event.key in _EDITING:
-            return True
-        return event.key == "enter" and self._app.screen is self._main
+        return isinstance(event, events.Paste) or event.is_printable or event.key in _EDITING
 
     def _await_effect(self, target: "Widget") -> None:
         self._settling += 1
@@ -143,6 +152,8 @@ class TypeAhead:
         """Note the start of an action; keys wait if it shows a screen."""
         if action_id in OPENING:
             self._opening.add(action_id)
+        if action_id in STARTING:
+            self._starting.add(action_id)
 
     def screen_opened(self, drawn_at: float) -> None:
         """Note that a screen was first painted, at this time on the clock of events."""
@@ -151,9 +162,18 @@ class TypeAhead:
             self._seen_at = drawn_at
         self.release()
 
+    def place_opened(self) -> None:
+        """Note that another session or worktree is open."""
+        self._is_new |= bool(self._starting and self._held)
+        self._starting.clear()
+        self.release()
+
     def action_ended(self, action_id: str) -> None:
         """Note the end of an action, whether or not it showed a screen."""
         self._opening.discard(action_id)
+        if action_id in self._starting:  # nothing new is open: what waits must not be sent
+            self._starting.discard(action_id)
+            self._seen_at = inf if self._held else None
         self.release()
 
     # Delivery -----------------------------------------------------------------------------------
@@ -166,6 +186,7 @@ class TypeAhead:
     def _on_timeout(self) -> None:
         self._settling = 0
         self._opening.clear()
+        self._starting.clear()
         self._limit = None
         self._app.call_later(self._deliver_held, at_once=True)
 
@@ -177,6 +198,7 @@ class TypeAhead:
                 await self._deliver(event)
         if not self._held:
             self._seen_at = None
+            self._is_new = False
             if self._limit is not None:
                 self._limit.stop()
                 self._limit = None
@@ -198,13 +220,10 @@ class TypeAhead:
         focused = app.focused or app.screen
         is_letter = event.is_printable or event.key == "backspace"
         if isinstance(focused, Input | TextArea):
-            is_dialog = app.screen is not self._main
-            return (
-                is_letter
-                or event.key in _EDITING
-                or (is_dialog and event.key == "enter")
-                or (event.key in ("escape", "tab", "shift+tab"))
-            )
+            if event.key == "enter":  # what was typed, but nothing by a second enter
+                is_new = app.screen is not self._main or self._is_new
+                return is_new and self._last_key != "enter"
+            return is_letter or event.key in {*_EDITING, "escape", "tab", "shift+tab"}
         if isinstance(focused, CanvasView | PickField) or isinstance(app.screen, Filtered):
             return is_letter or event.key == "escape"
         return event.key == "escape"

@@ -9,6 +9,8 @@ from textual.geometry import Offset
 from textual.widgets import Static
 
 from model.domain.branches import Branch
+from model.domain.events.sessions import SessionCreated
+from tests.tui.builders import a_session
 from tests.tui.conftest import Start
 from tests.tui.every_screen import a_busy_state, action, focused, in_diff, session
 from tests.tui.shell.test_repeated_keys import drain_events, post_keys
@@ -133,6 +135,53 @@ async def test_text_after_a_click_on_cancel_goes_to_the_screen_below(start: Star
         post_click(app, place + Offset(str(hints.content).index("esc"), 0))
         post_keys(app, *"hello")
         await until(pilot, lambda: app.main.chat.composer.text == "hello")
+
+
+async def test_a_message_after_the_key_of_a_new_session_is_sent_to_that_session(
+    start: Start,
+) -> None:
+    client = a_busy_state()
+    may_end = asyncio.Event()
+
+    async def create(_: dict[str, Any]) -> Any:
+        await may_end.wait()
+        created = a_session(id="new")
+        client.feed(SessionCreated(session=created))
+        return created
+
+    client.answers["create_session"] = create
+    async with start(client) as (app, pilot):
+        await session("s1")(app, pilot)
+        post_keys(app, "ctrl+t", "ctrl+t", *"mend it", "enter")
+        await until(pilot, lambda: client.called("create_session"))
+        await drain_events(pilot)
+        assert app.main.chat.composer.text == ""
+        may_end.set()
+        await until(pilot, lambda: client.called("send_chat_message"))
+        (sent,) = client.called("send_chat_message")
+        assert (sent["session_id"], sent["message"]) == ("new", "mend it")
+        assert len(client.called("create_session")) == 1
+
+
+async def test_a_message_for_a_session_that_was_refused_is_kept_and_not_sent(start: Start) -> None:
+    client = a_busy_state()
+    client.refuse("create_session", "The agent is not installed.", "not_found")
+    async with start(client) as (app, pilot):
+        await session("s1")(app, pilot)
+        post_keys(app, "ctrl+t", *"mend it", "enter")
+        await until(pilot, lambda: app.main.chat.composer.text == "mend it")
+        await drain_events(pilot)
+        assert not client.called("send_chat_message")
+
+
+async def test_a_second_enter_decides_nothing_in_the_dialog_of_a_command(start: Start) -> None:
+    client = a_busy_state()
+    async with start(client) as (app, pilot):
+        await session("s1")(app, pilot)
+        post_keys(app, *"/commit", "enter", "enter")
+        await until(pilot, lambda: isinstance(app.screen, Commit))
+        await drain_events(pilot)
+        assert isinstance(app.screen, Commit) and not client.called("commit_changes")
 
 
 async def test_text_is_kept_if_no_dialog_opens(start: Start) -> None:
