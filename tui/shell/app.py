@@ -176,8 +176,8 @@ class SpinneyApp(TerminalApp):
 
     def press_key(self, key: events.Key) -> None:
         """Deliver a key that a click or a command stands for, before those typed behind it."""
-        self.type_ahead.put_first([key])
-        self.type_ahead.release()
+        # From the application, so that it bubbles up to it from any widget.
+        self.call_later(self.deliver_key, key.set_sender(self))
 
     def first_frame_painted(self) -> None:
         """Start connecting; called once, by the main screen."""

@@ -104,7 +104,7 @@ class TypeAhead:
         return True
 
     def put_first(self, keys: list[events.Key]) -> None:
-        """Deliver these next, such as the rest of a burst in which each letter may be a command."""
+        """Deliver these next: the rest of a burst in which each letter may be a command."""
         self._held.extendleft(reversed(keys))
 
     def _must_wait(self) -> bool:
