@@ -200,9 +200,12 @@ class TerminalJourney(ReviewSteps):
             self.harness.scrolled.add(self.shown.id)
 
     def resize(self, columns: int, rows: int) -> None:
-        """Resize the terminal."""
+        """Resize the terminal, and wait until the footer reaches its new edge."""
         self.harness.size = (columns, rows)
         self.harness.terminal.resize(columns, rows)
+        self.harness.wait_for(
+            lambda view: view.rows[-1][:-1].endswith("f1 help"), "the frame of the new size"
+        )
 
     # Writing ------------------------------------------------------------------------------------
 
