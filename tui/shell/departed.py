@@ -1,4 +1,4 @@
-"""Notifies the user when the open session is archived or deleted while they are typing."""
+"""Notifies the user when what is open is archived or deleted while they are typing."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,9 @@ from tui.shell.selection import Selection
 from tui.store.places import Place, get_project
 
 if TYPE_CHECKING:
+    from model.domain.sessions import Session
+    from model.domain.worktrees import Worktree
+    from model.state import State
     from tui.store.mirror import Change
 
 
@@ -16,11 +19,10 @@ def report_draft(screen: Selection, place: Place, change: "Change") -> None:
     The text does not move to another session's box, where it could be sent to the wrong agent.
     """
     chat = screen.chat
-    if chat.session_id != place.id or not (text := chat.composer.draft.text_to_send()).strip():
+    if chat.key != place.id or not (text := chat.composer.draft.text_to_send()).strip():
         return
-    current = change.state.sessions.get(place.id)
-    session = current or change.before.sessions.get(place.id)
-    name = clean_line(session.name) if session is not None else "The session"
+    current, last = _find(place, change.state), _find(place, change.before)
+    name = clean_line(last.name) if last is not None else "The session"
     if current is not None:
         key = screen.key_of("show_archive")
         screen.say(f"'{name}' was archived with your draft. {key} restores both.")
@@ -28,4 +30,10 @@ def report_draft(screen: Selection, place: Place, change: "Change") -> None:
     project = get_project(place, change.before)
     if project is not None:
         chat.drafts.add_sent(project.id, text)  # as for text removed without sending
-        screen.say(f"'{name}' was deleted. ↑ restores your draft.")
+        fate = "was deleted" if place.kind == "session" else "is gone"
+        screen.say(f"'{name}' {fate}. ↑ restores your draft.")
+
+
+def _find(place: Place, state: "State") -> "Session | Worktree | None":
+    found = state.sessions if place.kind == "session" else state.worktrees
+    return found.get(place.id)

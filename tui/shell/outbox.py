@@ -56,7 +56,10 @@ class Outbox:
             if key in screen.state.worktrees:
                 key = await self.start_session(key, partial(self.create_session, key))
                 if not key:
-                    raise SpinneyError("The session could not be created.")
+                    raise SpinneyError(
+                        "The session could not be created, so your message was not sent. It is in "
+                        "the message box, or comes back with ↑."
+                    )
             await self.send(key, text, images, steers=steers)
         except (SpinneyError, TimeoutError):
             screen.chat.return_message(draft, text, images, to=key)

@@ -141,9 +141,12 @@ async def test_a_failed_worktree_keeps_its_message_for_the_next_attempt(start: S
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         await pilot.press(*"mend", "enter")
         await until(pilot, lambda: app.main.place == Place("worktree", "new"))
+        await pilot.press(*"and test", "enter", *"then")
         client.feed(WorktreeCreateFailed(id="new", project_id="p1", error="disk full"))
         await until(pilot, lambda: app.main.place == Place("project", "p1"))
         assert "disk full" in notifications(app)
+        await until(pilot, lambda: any("was not sent" in text for text in notifications(app)))
+        assert app.main.chat.drafts.sent_messages("p1") == ["mend", "and test", "then"]
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
         assert app.screen.query_one("#message").text == "mend"  # type: ignore[attr-defined]
