@@ -79,7 +79,11 @@ async def new_worktree(desk: Desk) -> None:
             wanted, problem = given, error.message
     desk.task_choices.pop(project.id, None)
     desk.task_choices[project.id] = TaskChoices(given.backend, given.model, given.mode)
-    # Start it as separate work, so that another worktree can be requested while git creates this.
+    if given.message:
+        desk.chat.drafts.add_sent(project.id, given.message)
+    desk.chat.start_sending(worktree.id, given.message)
+    desk.open_place(Place("worktree", worktree.id))
+    # The rest is separate work, so that another worktree can be requested while git creates this.
     desk.start(_start_session(desk, worktree, given))
 
 
@@ -160,10 +164,6 @@ async def _start_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktre
     Until then the message is saved as a draft of the worktree, so that it survives a crash.
     """
     chat, session_id = desk.chat, ""
-    if wanted.message:
-        chat.drafts.add_sent(worktree.project_id, wanted.message)
-    chat.start_sending(worktree.id, wanted.message)
-    desk.open_place(Place("worktree", worktree.id))
     try:
         create = partial(_create_session, desk, worktree, wanted)
         session_id = await desk.outbox.start_session(worktree.id, create)

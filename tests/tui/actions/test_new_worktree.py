@@ -9,6 +9,7 @@ from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import notifications
+from tests.tui.shell.test_repeated_keys import post_keys
 from tests.tui.waiting import until
 from tui.composer.message_area import MessageArea
 from tui.screens.new_worktree import NewWorktree
@@ -70,9 +71,11 @@ async def test_what_is_written_while_a_worktree_is_created_goes_to_its_session(
     async with start(client) as (app, pilot):
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
-        await pilot.press(*"mend", "enter")
-        await until(pilot, lambda: app.main.place == Place("worktree", "new"))
-        await pilot.press(*"and test", "enter", *"then")
+        await pilot.press(*"mend")
+        post_keys(app, "enter", *"and test")
+        await until(pilot, lambda: app.main.chat.composer.text == "and test")
+        assert app.main.place == Place("worktree", "new")
+        await pilot.press("enter", *"then")
         assert app.main.chat.composer.text == "then"
         client.feed(WorktreeCreated(worktree=a_worktree(id="new")))
         await until(pilot, lambda: len(client.called("send_chat_message")) == 2)
