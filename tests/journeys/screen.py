@@ -92,6 +92,12 @@ class View:
         return (left + len(_BAR) + 1, first + 1) if first < len(self.rows) - 2 else None
 
     @property
+    def box_end(self) -> tuple[int, int] | None:
+        """Column and row, from 1, of the start of the last row of the message box."""
+        position = self.box_position
+        return (position[0], len(self.rows) - 2) if position is not None else None
+
+    @property
     def box_marks(self) -> set[str]:
         """The marks in the message box."""
         position = self.box_position

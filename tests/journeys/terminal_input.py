@@ -45,8 +45,10 @@ class TerminalInput:
 
     def focus_box(self) -> None:
         """Focus the message box by a click, and move the cursor to the end of the text."""
-        self.click_into_box(0)
-        self.press(END)
+        position = self.harness.view.box_end
+        if position is None:
+            raise InvariantError("there is no message box")
+        self.click(*position, END)
 
     def click_into_box(self, column: int) -> None:
         """Click on this column of the first row of the message box."""
