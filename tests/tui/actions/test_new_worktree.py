@@ -16,10 +16,11 @@ from tui.screens.new_worktree import NewWorktree
 from tui.store.places import Place
 
 
-async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Start) -> None:
+def a_client_that_creates() -> FakeClient:
+    """A client whose new worktree is still being created, and gets the session `s9`."""
     client = FakeClient(a_state(a_project()))
 
-    def create(given: dict[str, str]) -> object:
+    def create(_: dict[str, str]) -> object:
         worktree = a_worktree(id="new", name="swift-fox", status="creating")
         client.feed(WorktreeCreating(worktree=worktree))
         return worktree
@@ -30,6 +31,11 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Sta
         return session
 
     client.answers |= {"create_worktree": create, "create_session": create_session}
+    return client
+
+
+async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Start) -> None:
+    client = a_client_that_creates()
     async with start(client) as (app, pilot):
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
@@ -55,19 +61,7 @@ async def test_a_new_worktree_gets_its_first_message_when_it_is_ready(start: Sta
 async def test_what_is_written_while_a_worktree_is_created_goes_to_its_session(
     start: Start,
 ) -> None:
-    client = FakeClient(a_state(a_project()))
-
-    def create(given: dict[str, str]) -> object:
-        worktree = a_worktree(id="new", status="creating")
-        client.feed(WorktreeCreating(worktree=worktree))
-        return worktree
-
-    def create_session(given: dict[str, str]) -> object:
-        session = a_session(id="s9", worktree_id=given["worktree_id"])
-        client.feed(SessionCreated(session=session))
-        return session
-
-    client.answers |= {"create_worktree": create, "create_session": create_session}
+    client = a_client_that_creates()
     async with start(client) as (app, pilot):
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
@@ -131,14 +125,7 @@ async def test_a_refused_worktree_shows_the_reason_and_keeps_the_message(
 
 
 async def test_a_failed_worktree_keeps_its_message_for_the_next_attempt(start: Start) -> None:
-    client = FakeClient(a_state(a_project()))
-
-    def create(given: dict[str, str]) -> object:
-        worktree = a_worktree(id="new", status="creating")
-        client.feed(WorktreeCreating(worktree=worktree))
-        return worktree
-
-    client.answers["create_worktree"] = create
+    client = a_client_that_creates()
     async with start(client) as (app, pilot):
         await pilot.press("ctrl+n")
         await until(pilot, lambda: isinstance(app.screen, NewWorktree))
