@@ -22,6 +22,7 @@ from model.domain.sessions import Session
 from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.store.bus import EventBus
+from tests.environment import use_own_environment
 from tests.fakes import FakeBackend
 from tests.model.git.repository import make_templates
 from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name
@@ -44,15 +45,14 @@ settings.register_profile(
 settings.load_profile("patient")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let ctrl+c reach the programs that tests start, and collect garbage less often."""
+    use_own_environment(config)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # With Python's threshold of 700 objects, garbage collection took a third of the time of the
     # terminal's tests.
     gc.set_threshold(50_000, 20, 50)
-    # Tests must not read the developer's configuration.
-    os.environ["CLAUDE_CONFIG_DIR"] = "/nonexistent"
 
 
 def pytest_collection_finish() -> None:

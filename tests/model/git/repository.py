@@ -1,6 +1,5 @@
 """Real git repositories for tests."""
 
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.environment import create_home
 from tests.patience import PATIENCE
 
 
@@ -39,18 +39,8 @@ class Repository:
 
 def set_own_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make git read its settings from this new home directory only."""
-    home.mkdir()
-    (home / "gitconfig").write_text("[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n")
-    for name in list(os.environ):
-        if name.startswith("GIT_") and name != "GIT_PYTHON_REFRESH":
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "gitconfig"))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "Ada")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "ada@example.org")
+    for name, value in create_home(home).items():
+        monkeypatch.setenv(name, value)
     return home
 
 
