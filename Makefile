@@ -19,15 +19,17 @@ run: .venv/installed                ## the demo: a throw-away repository, an age
 
 # The short tier; a part that is named, `make test TESTS=tests/live`, whole.
 TIER := $(if $(filter tests,$(TESTS)),-m "not longer")
+# In a whole tier a test that failed runs again alone; tests/repeating.py says which never do.
+REPEAT := SPINNEY_TESTS_REPEAT=1
 # What pytest makes of the tests is kept for the next run, whatever else Python shall not write: that
 # is half of the time in which each process collects them.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --dist loadfile -n
 
 test: .venv/developing              ## what to run after a change, or `make test TESTS=tests/model`
-	$(PYTEST) $(JOBS) $(TESTS) $(TIER) $(PYTEST_OPTIONS)
+	$(if $(TIER),$(REPEAT)) $(PYTEST) $(JOBS) $(TESTS) $(TIER) $(PYTEST_OPTIONS)
 
 test-longer: .venv/developing       ## what `make test` leaves out: real agents, packages, …
-	$(PYTEST) $(JOBS) tests -m longer $(PYTEST_OPTIONS)
+	$(REPEAT) $(PYTEST) $(JOBS) tests -m longer $(PYTEST_OPTIONS)
 
 test-all: test test-longer          ## every test
 

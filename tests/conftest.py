@@ -22,6 +22,7 @@ from model.domain.sessions import Session
 from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.store.bus import EventBus
+from tests import repeating
 from tests.environment import use_own_environment
 from tests.fakes import FakeBackend
 from tests.model.git.repository import make_templates
@@ -48,6 +49,7 @@ settings.load_profile("patient")
 def pytest_configure(config: pytest.Config) -> None:
     """Let ctrl+c reach the programs that tests start, and collect garbage less often."""
     use_own_environment(config)
+    config.pluginmanager.register(repeating)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # With Python's threshold of 700 objects, garbage collection took a third of the time of the
