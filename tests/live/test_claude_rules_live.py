@@ -77,6 +77,23 @@ async def test_ask_rules_of_the_user_apply_in_every_mode(
     assert not (folder / "new.txt").exists()
 
 
+@pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
+async def test_a_hook_of_the_user_that_asks_applies_in_every_mode(
+    open_claude: Open, claude_environment: dict[str, str], mode: str
+) -> None:
+    answer = {"hookEventName": "PreToolUse", "permissionDecision": "ask"}
+    saying = json.dumps({"hookSpecificOutput": answer})
+    hook = {"matcher": "Bash", "hooks": [{"type": "command", "command": f"echo '{saying}'"}]}
+    settings = Path(claude_environment["CLAUDE_CONFIG_DIR"]) / "settings.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text(json.dumps({"hooks": {"PreToolUse": [hook]}}))
+    conversation = await open_claude(mode=mode)
+    await conversation.agent.send(base.Prompt("bash: echo hi"))
+    request = await conversation.until(agent_events.PermissionRequested)
+    await conversation.agent.permit(request.request_id, "deny")
+    assert only(await conversation.rest(), agent_events.ToolResult).is_error
+
+
 @pytest.mark.parametrize(
     ("broken", "said"),
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.backends.base import Launch, Probe
-from model.backends.claude.policy import PERMISSION_MODE
+from model.backends.claude.policy import PERMISSION_MODE, REFUSED_TOOLS, SUB_AGENT_TOOLS
 from model.backends.json_values import as_object
 from model.backends.process import build_agent_environment
 from model.backends.program import AgentProgram
@@ -30,22 +30,14 @@ _SETTINGS: Final = {
     # Background tasks begin turns without a message, when no user is watching.
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
     "CLAUDE_CODE_DISABLE_CRON": "1",
+    # Without the tool `Workflow` its commands would do nothing.
+    "CLAUDE_CODE_DISABLE_WORKFLOWS": "1",
     # With its default of 10 an unreachable provider keeps a turn busy for minutes.
     "CLAUDE_CODE_MAX_RETRIES": "4",
     "DISABLE_AUTOUPDATER": "1",
     # To-do lists as one call with the whole list, as every screen shows them.
     "CLAUDE_CODE_ENABLE_TASKS": "0",
 }
-
-_SUB_AGENTS: Final = ("Agent", "Task", "Workflow")
-"""The tools that start sub-agents, in newer and in older versions."""
-
-_DISALLOWED: Final = (
-    # Spinney manages the worktrees.
-    "EnterWorktree", "ExitWorktree",
-    # They begin turns on their own.
-    "Monitor", "ScheduleWakeup",
-)  # fmt: skip
 
 _TEXT_ONLY: Final = (
     "--tools", "", "--strict-mcp-config", "--no-session-persistence",
@@ -66,8 +58,12 @@ def build_environment(launch: Launch) -> dict[str, str]:
 
 def build_settings(launch: Launch) -> dict[str, Any]:
     """Settings of the program that override those of the user and the project."""
-    # Otherwise newer versions decide about commands in plan mode on their own (2.1.329).
-    settings: dict[str, Any] = {"useAutoModeDuringPlan": False}
+    settings: dict[str, Any] = {
+        # Otherwise newer versions decide about commands in plan mode on their own (2.1.329).
+        "useAutoModeDuringPlan": False,
+        # Otherwise other sessions of this user could begin a turn here, in any mode (2.1.332).
+        "crossSessionInbound": "refuse",
+    }
     if launch.text_only:
         # The user's hooks are meant for work: they may ring, refuse, or add text to a name.
         settings["disableAllHooks"] = True
@@ -113,9 +109,9 @@ def build_command(program: str, launch: Launch, conversation: tuple[str, ...]) -
     command += ["--permission-mode", PERMISSION_MODE[launch.settings.mode]]
     if launch.system_prompt:
         command += ["--append-system-prompt", launch.system_prompt]
-    disallowed = _DISALLOWED if launch.max_sub_agents != 0 else (*_DISALLOWED, *_SUB_AGENTS)
+    sub_agents = SUB_AGENT_TOOLS if launch.max_sub_agents == 0 else ()
     # Last, because this option takes all arguments up to the next one.
-    return [*command, "--disallowedTools", *disallowed]
+    return [*command, "--disallowedTools", *REFUSED_TOOLS, *sub_agents]
 
 
 async def probe() -> Probe:

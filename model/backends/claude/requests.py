@@ -42,10 +42,9 @@ class ToolRequests(PendingRequests[dict[str, Any]]):
     async def handle(self, request_id: str, request: Json, web_in_plan: bool) -> None:
         """Decide about a tool at once, or ask the user."""
         tool, tool_input = str(request.get("tool_name")), as_object(request.get("input"))
-        decision = decide(self._stream.mode, tool, web_in_plan)
-        # The user's own rules ask even in the program's bypass mode (2.1.330).
-        by_rule = request.get("decision_reason_type") == "rule"
-        if decision == "allow" and not by_rule:
+        reason = str(request.get("decision_reason_type"))
+        decision = decide(self._stream.mode, tool, reason, web_in_plan)
+        if decision == "allow":
             await self.allow(request_id, tool_input)
             return
         if decision == "deny":

@@ -16,11 +16,13 @@ from model.backends.claude.control import ControlChannel
 from model.backends.claude.edits import Edits
 from model.backends.claude.policy import (
     EDIT_TOOLS,
+    HOOKS,
     PERMISSION_MODE,
     THINKING_TOKENS,
     USER_DENIAL,
-    WEB_HOOK,
-    decide_web,
+    WORKTREE_HOOK,
+    WORKTREE_NOTE,
+    decide_use,
 )
 from model.backends.claude.protocol import ClaudeStream
 from model.backends.claude.requests import ToolRequests
@@ -80,7 +82,7 @@ class ClaudeSession:
 
     async def initialize(self, profile: Json, launch: Launch) -> None:
         """Wait until the program is ready, and apply the profile."""
-        response = await self._control.request("initialize", START_TIMEOUT, hooks=WEB_HOOK)
+        response = await self._control.request("initialize", START_TIMEOUT, hooks=HOOKS)
         for event in self._stream.handle_initialize(response):
             await self._channel.emit(event)
         arguments = launch.worktree, launch.environment, launch.profile
@@ -368,12 +370,22 @@ class ClaudeSession:
             case "can_use_tool":
                 await self._requests.handle(request_id, request, self._settings.web_in_plan)
             case "hook_callback":
-                decision = decide_web(self._stream.mode, self._settings.web_in_plan)
-                await self._control.respond(request_id, decision)
+                await self._answer_hook(request_id, request)
             case unknown:
                 await self._control.respond_error(
                     request_id, f"Spinney does not support {unknown}."
                 )
+
+    async def _answer_hook(self, request_id: str, request: Json) -> None:
+        if request.get("callback_id") == WORKTREE_HOOK:
+            await self._channel.emit(agent_events.ConversationNote(WORKTREE_NOTE, each_time=True))
+            # Without the path of a worktree it creates none.
+            await self._control.respond(request_id, {})
+            return
+        use = as_object(request.get("input"))
+        tool, tool_input = str(use.get("tool_name")), as_object(use.get("tool_input"))
+        arguments = self._stream.mode, tool, tool_input, self._settings.web_in_plan
+        await self._control.respond(request_id, decide_use(*arguments))
 
     # Messages to the program --------------------------------------------------------------------
 

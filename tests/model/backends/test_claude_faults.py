@@ -75,7 +75,8 @@ async def test_a_profile_is_sent_to_the_program_but_not_on_the_command_line(
         if line["request"]["subtype"] == "apply_flag_settings"
     ]
     off = [{"serverName": "threads"}, {"serverName": "looms"}]
-    ours = {"deniedMcpServers": off, "useAutoModeDuringPlan": False}
+    kept = {"useAutoModeDuringPlan": False, "crossSessionInbound": "refuse"}
+    ours = {"deniedMcpServers": off, **kept}
     assert settings == [{"env": {"KEY": "secret"}, **ours}]
 
 

@@ -1,45 +1,110 @@
 """Decisions about Claude Code's tools in each mode, and how its edits are shown."""
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 from model.backends.agent_events import ToolUse
 from model.backends.claude.edits import Edits
-from model.backends.claude.policy import EDIT_TOOLS, decide, decide_web, denial_reason
+from model.backends.claude.policy import (
+    EDIT_TOOLS,
+    HIDDEN_TOOLS,
+    OTHER_TOOLS,
+    REFUSED_TOOLS,
+    decide,
+    decide_use,
+    denial_reason,
+)
 from model.backends.claude.program import find_plans_folder
 from model.domain.modes import ExecutionMode
 
+MODES: Final[tuple[ExecutionMode, ...]] = ("plan", "build", "yolo")
 
-@pytest.mark.parametrize("mode", ["plan", "build", "yolo"])
+REASONS = (
+    *("rule", "mode", "hook", "workingDir", "safetyCheck", "classifier", "asyncAgent", "other"),
+    *("subcommandResults", "permissionPromptTool", "sandboxOverride", "a-new-reason", ""),
+)
+"""The kinds of reasons for which the program asks."""
+
+KNOWN = ("Read", "Grep", "Skill", "Agent", "Task", "Bash", "TodoWrite", "ToolSearch")
+
+TOOLS = (
+    *KNOWN, *REFUSED_TOOLS, *sorted(EDIT_TOOLS), *sorted(HIDDEN_TOOLS),
+    "WebFetch", "WebSearch", "mcp__x__y", "NewTool", "Reader", "",
+)  # fmt: skip
+
+WIDTH = {"deny": 0, "ask": 1, "allow": 2}
+
+
+def hook_decision(
+    mode: ExecutionMode, tool: str, tool_input: Mapping[str, Any] = {}, web_in_plan: bool = True
+) -> str | None:
+    """What is decided before a tool is used; `None` leaves it to the program's own rules."""
+    if not re.search(OTHER_TOOLS, tool):
+        return None
+    answer = decide_use(mode, tool, tool_input, web_in_plan)
+    decision: str | None = answer.get("hookSpecificOutput", {}).get("permissionDecision")
+    return decision
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("tool", ["ExitPlanMode", "AskUserQuestion"])
 def test_plans_and_questions_go_to_the_user_in_every_mode(mode: ExecutionMode, tool: str) -> None:
-    assert decide(mode, tool, True) == "ask"
+    assert decide(mode, tool, "other", True) == "ask"
 
 
 @pytest.mark.parametrize("tool", sorted(EDIT_TOOLS))
 def test_plan_mode_denies_edits_because_allowing_would_run_them(tool: str) -> None:
-    assert decide("plan", tool, True) == "deny"
+    assert decide("plan", tool, "mode", True) == "deny"
 
 
-def test_plan_mode_reads_freely_and_asks_for_the_rest() -> None:
-    assert [decide("plan", tool, True) for tool in ("Read", "Grep", "WebFetch")] == ["allow"] * 3
-    assert [decide("plan", tool, True) for tool in ("Bash", "mcp__x__y", "NewTool")] == ["ask"] * 3
+@pytest.mark.parametrize("web_in_plan", [True, False])
+@pytest.mark.parametrize("tool", TOOLS)
+def test_plan_mode_allows_nothing_that_build_mode_asks_about(tool: str, web_in_plan: bool) -> None:
+    if tool in ("WebFetch", "WebSearch"):  # by preference
+        assert decide("plan", tool, "other", web_in_plan) == ("allow" if web_in_plan else "deny")
+        assert decide("plan", tool, "rule", True) == "ask"
+        return
+    for reason in REASONS:
+        plan, build = (decide(mode, tool, reason, web_in_plan) for mode in ("plan", "build"))
+        assert WIDTH[plan] <= WIDTH[build], reason
+        assert build != "allow", "what the program asks about is the user's to allow"
+        assert "allow" not in (decide("yolo", tool, by, web_in_plan) for by in ("rule", "hook"))
+    assert hook_decision("plan", tool) == hook_decision("build", tool)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("tool", REFUSED_TOOLS)
+def test_no_mode_uses_a_tool_that_acts_elsewhere(mode: ExecutionMode, tool: str) -> None:
+    assert hook_decision(mode, tool) == "deny"
+    assert decide(mode, tool, "other", True) == "deny"
+    assert "not available" in denial_reason(tool)
+
+
+def test_a_tool_that_is_not_known_is_asked_about_even_if_the_program_would_just_use_it() -> None:
+    for tool in ("NewTool", "Reader", "ReadMore", "xRead"):
+        assert [hook_decision(mode, tool) for mode in MODES] == ["ask", "ask", None], tool
+    for tool in ("mcp__x__y", *EDIT_TOOLS, *HIDDEN_TOOLS, *KNOWN):
+        assert [hook_decision(mode, tool) for mode in MODES] == [None, None, None], tool
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("tool", ["Agent", "Task"])
+def test_no_sub_agent_gets_a_place_of_its_own(mode: ExecutionMode, tool: str) -> None:
+    for isolation in ("worktree", "remote", "a-new-one"):
+        assert hook_decision(mode, tool, {"prompt": "x", "isolation": isolation}) == "deny"
+    assert hook_decision(mode, tool, {"prompt": "x"}) is None
 
 
 def test_plan_mode_uses_the_web_only_if_allowed() -> None:
-    def decision(mode: ExecutionMode, web_in_plan: bool) -> object:
-        answer = decide_web(mode, web_in_plan)
-        return answer.get("hookSpecificOutput", {}).get("permissionDecision")
-
-    assert decision("plan", True) == "allow"
-    assert decision("plan", False) == "deny"
-    assert decision("build", False) is None
-    assert decision("yolo", False) is None
-    # If the user's settings disable hooks, the program asks as for any tool.
-    assert decide("plan", "WebFetch", True) == "allow"
-    assert decide("plan", "WebSearch", False) == "deny"
+    assert hook_decision("plan", "WebFetch", web_in_plan=True) == "allow"
+    assert hook_decision("plan", "WebFetch", web_in_plan=False) == "deny"
+    assert hook_decision("build", "WebFetch", web_in_plan=False) is None
+    assert hook_decision("yolo", "WebFetch", web_in_plan=False) is None
     assert "web" in denial_reason("WebSearch")
 
 
@@ -58,11 +123,12 @@ def test_a_plan_is_a_file_in_the_programs_own_folder(tmp_path: Path) -> None:
 
 
 def test_build_mode_asks_for_tools_that_the_program_does_not_allow_itself() -> None:
-    assert decide("build", "Bash", True) == "ask"
+    assert decide("build", "Bash", "other", True) == "ask"
 
 
 def test_yolo_mode_allows_everything() -> None:
-    assert [decide("yolo", tool, False) for tool in ("Bash", "Write", "mcp__x__y")] == ["allow"] * 3
+    for tool in ("Bash", "Write", "mcp__x__y", "NewTool"):
+        assert decide("yolo", tool, "other", False) == "allow"
 
 
 def test_an_edit_shows_the_replaced_text_and_a_path_inside_the_worktree(tmp_path: Path) -> None:
