@@ -74,6 +74,7 @@ async def test_every_tool_that_is_offered_is_known(
     conversation = await open_claude(mode=mode, model=model)
     await conversation.turn(f"call: Agent {json.dumps({'description': 'x', 'prompt': 'say: x'})}")
     offered = {tool["name"] for request in provider.requests for tool in request.get("tools", [])}
+    assert "TodoWrite" in offered
     assert offered.isdisjoint(policy.REFUSED_TOOLS)
     unknown = [tool for tool in offered if re.search(policy.OTHER_TOOLS, tool)]
     assert set(unknown) <= {"Agent", "WebFetch", "WebSearch"}, "new: decide in policy.py"

@@ -37,6 +37,8 @@ _SETTINGS: Final = {
     "DISABLE_AUTOUPDATER": "1",
     # To-do lists as one call with the whole list, as every screen shows them.
     "CLAUDE_CODE_ENABLE_TASKS": "0",
+    # Without it the newest models are offered no list at all (2.1.332).
+    "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
 }
 
 _TEXT_ONLY: Final = (
