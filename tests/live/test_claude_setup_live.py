@@ -46,6 +46,20 @@ async def test_changed_settings_reach_the_provider(
     assert (folder / "a.txt").exists()
 
 
+async def test_a_changed_system_prompt_reaches_an_existing_conversation(
+    open_claude: Open, provider: ProviderStub
+) -> None:
+    first = await open_claude(system_prompt="Speak of looms.")
+    await first.turn("say: one")
+    await first.agent.close()
+    known = only(first.events, agent_events.ConversationIdentified).resume_token
+    again = await open_claude(system_prompt="Speak of yarn.", resume_token=known)
+    await again.turn("say: two")
+    sent = str(provider.requests[-1])
+    assert ("Speak of yarn." in sent, "Speak of looms." in sent) == (True, False)
+    assert "say: one" in sent
+
+
 async def test_the_users_configured_effort_applies_if_none_was_chosen(
     open_claude: Open, provider: ProviderStub, claude_environment: dict[str, str]
 ) -> None:

@@ -82,7 +82,9 @@ class ClaudeSession:
 
     async def initialize(self, profile: Json, launch: Launch) -> None:
         """Wait until the program is ready, and apply the profile."""
-        response = await self._control.request("initialize", START_TIMEOUT, hooks=HOOKS)
+        # Otherwise a conversation keeps the system prompt with which it began (2.1.332).
+        fields = {"hooks": HOOKS, "systemPromptSnapshot": False}
+        response = await self._control.request("initialize", START_TIMEOUT, **fields)
         for event in self._stream.handle_initialize(response):
             await self._channel.emit(event)
         arguments = launch.worktree, launch.environment, launch.profile
