@@ -53,18 +53,66 @@ class Parser(argparse.ArgumentParser):
         self.names: dict[str, list[str]] = {}
         """The kinds of names that can be typed for an option, and (`''`) in its other arguments."""
         self.commands: dict[str, Parser] = {}
+        self._words: list[argparse.Action] = []
+        """The arguments that are no options, in their order."""
         super().__init__(*given, **named)
 
     def _add_action(self, action: A) -> A:
         """Add an argument, of a group too, and note what can be typed for it."""
         super()._add_action(action)
         self.options += action.option_strings
+        self._words += [] if action.option_strings else [action]
         self.choices += map(str, action.choices or ())
         named = str(action.metavar).split(" | ")
         if kinds := [_KINDS[word] for word in named if word in _KINDS]:
             long = [option for option in action.option_strings if option.startswith("--")]
             self.names[long[0] if long else ""] = kinds
         return action
+
+    def read(self, words: list[str]) -> argparse.Namespace:
+        """Parse what follows this command: its options wherever they stand, and the other words in
+        their order; behind `--` nothing is an option. Raises `UsageError`.
+
+        `argparse` gives all its arguments to the first words that stand together, so that it
+        refuses those behind an option.
+        """
+        end = words.index("--") if "--" in words else len(words)
+        self.usage = self.format_usage().removeprefix("usage: ")
+        self._actions = [action for action in self._actions if action.option_strings]
+        options, rest = self.parse_known_args(words[:end])
+        if unknown := [word for word in rest if self._parse_optional(word)]:
+            self._reject_option(unknown[0].partition("=")[0])
+        rest += words[end + 1 :]
+        for action in self._words:
+            setattr(options, action.dest, self._take(action, rest))
+        if rest:
+            raise UsageError(f"Unexpected argument: {' '.join(rest)}.", self.format_usage())
+        options.parser = self
+        return options
+
+    def _take(self, action: argparse.Action, words: list[str]) -> Any:
+        """Return the value of an argument, and remove what it takes from the words."""
+        taken = words[:] if action.nargs == "*" else words[:1]
+        del words[: len(taken)]
+        name = action.metavar or action.dest
+        if not taken and action.nargs is None:
+            self.error(f"the following argument is required: {name}")
+        for word in taken:
+            if action.choices is not None and word not in action.choices:
+                known = ", ".join(action.choices)
+                self.error(f"argument {name}: invalid choice: '{word}' (choose from {known})")
+        if action.nargs == "*":
+            return taken
+        return taken[0] if taken else action.default
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        """Return the option that a word of the command line is; `None` if it is none.
+
+        A text with spaces is none, though it may begin with one: `-h is the help`.
+        """
+        if any(map(str.isspace, arg_string.partition("=")[0])):
+            return None
+        return super()._parse_optional(arg_string)
 
     def print_help(self, file: object = None) -> None:
         """Print the help; a closed pipe is not an error."""
@@ -75,13 +123,11 @@ class Parser(argparse.ArgumentParser):
         sentence = message[:1].upper() + message[1:]
         raise UsageError(sentence.rstrip(".") + ".", self.format_usage())
 
-    def reject_extra(self, words: list[str]) -> NoReturn:
-        """Raise `UsageError` for words that this command does not expect."""
-        options = [word for word in words if word.startswith("-")]
-        if not options:
-            raise UsageError(f"Unexpected argument: {' '.join(words)}.", self.format_usage())
-        option = options[0].partition("=")[0]
+    def _reject_option(self, option: str) -> NoReturn:
+        """Raise `UsageError` for an option that this command does not have."""
         meant = did_you_mean(option, self.options)
+        if self._words and not meant:
+            meant = " Words that begin with - and are no options go behind --."
         raise UsageError(f"Unknown option {option}.{meant}", self.format_usage())
 
 

@@ -26,10 +26,10 @@ def read_command_line(words: list[str]) -> argparse.Namespace:
         of = [f"spinney {name} {option}" for name, its in known.items() if _takes(its, option)]
         hint = f" Did you mean {' or '.join(of)}?" if of else ""
         parser.error(f"unknown option {option}.{hint} For help: spinney --help")
-    options, rest = parser.parse_known_args(words)
-    options.parser = known[options.command]
-    if rest:
-        options.parser.reject_extra(rest)
+    if words[0] in parser.options:
+        parser.parse_args(words)  # Prints help or version, and ends.
+    options = known[words[0]].read(words[1:])
+    options.command = words[0]
     if options.command == "serve":
         _check_serve(options)
     return options

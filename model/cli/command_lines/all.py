@@ -64,7 +64,7 @@ examples:
   spinney ~/code/alpha         the same for another repository
   spinney demo                 try it with a temporary repository and a built-in agent
   spinney attach devbox:3456   open a terminal for a Spinney on another machine
-  spinney new "Fix the parser" start a task: worktree, session and first message
+  spinney new "Fix the test"   start a task: worktree, session and first message
   spinney ls                   list projects, worktrees and sessions
   spinney approve              approve what waits in this directory
   spinney stop                 shut down a Spinney that is running in the background

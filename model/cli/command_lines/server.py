@@ -53,7 +53,8 @@ SERVE = CommandLine(
 examples:
   spinney serve                  on the port of the preferences, for this machine only
   spinney serve --port 0 --json  on a free port; prints address, port, token and pid as JSON
-  spinney serve --all-interfaces for other machines too, which need the token
+  spinney serve --all-interfaces
+                                 for other machines too, which need the token
   spinney serve --host 100.64.0.7
                                  for those of a VPN in which this machine has that address
   spinney serve --all-interfaces --certificate box.crt --key box.key
@@ -93,11 +94,11 @@ SERVICE = CommandLine(
     _add_service,
     """\
 examples:
-  spinney service install          start Spinney now and with this machine; also updates the service
-  spinney service install --linger the same, and keep it running when you are logged out
-  spinney service install --print  show what would be written
-  spinney service                  show whether it runs, and how to see its log
-  spinney service uninstall        stop it, and do not start it again; your data is kept
+  spinney service install           start Spinney now and with this machine; also updates it
+  spinney service install --linger  the same, and keep it running when you are logged out
+  spinney service install --print   show what would be written
+  spinney service                   show whether it runs, and how to see its log
+  spinney service uninstall         stop it, and do not start it again; your data is kept
 
 The service is one of your user, with systemd or launchd. It runs `spinney serve --wait` with the
 PATH of the shell that installed it, so that it finds the same agents. Its address, port, network
