@@ -51,6 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
         from model.base.errors import SpinneyError, UsageError, exit_code
         from model.base.standard_streams import write_error
 
+        if isinstance(error, FileNotFoundError) and not _has_directory():
+            error = SpinneyError(
+                "The directory of this shell is gone: it was deleted or moved. Go to another one "
+                "and try again.",
+                "not_found",
+            )
         if not isinstance(error, SpinneyError):
             raise
         usage = error.usage if isinstance(error, UsageError) else ""
@@ -61,6 +67,15 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             write_error(f"{usage}spinney: {error.message}\n")
         return exit_code(error)
+
+
+def _has_directory() -> bool:
+    """Whether the directory in which Spinney was started still exists."""
+    try:
+        os.getcwd()  # noqa: PTH109 - see above
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _run(given: list[str]) -> int:
@@ -91,6 +106,7 @@ def _open(path: str, *, demo: bool = False) -> int:
 
         run_without_screen(_STARTED_IN, demo=demo)
         return 0
+    os.path.abspath(path)  # noqa: PTH100 - fails here if it would fail once the terminal is open
     from tui.terminal.requirements import check_terminal
 
     check_terminal()

@@ -31,6 +31,36 @@ def undo(program: Program, *arguments: str) -> "subprocess.CompletedProcess[str]
     return program.run("undo", "Talk", *arguments)
 
 
+def test_without_a_name_the_newest_turn_of_the_directory_is_meant(program: Program) -> None:
+    repository = program.make_repository()
+    with program.serving("--demo"):
+        worktree = program.create_ready_worktree(repository)
+        words = (f"worktreeId={worktree['id']}", "executionMode=yolo")
+        first, second = (program.call("create_session", *words) for _ in range(2))
+        play_turn(program, first, "a.txt: one")
+        play_turn(program, second, "b.txt: two")
+        tree = Path(worktree["path"])
+
+        def here(*arguments: str) -> "subprocess.CompletedProcess[str]":
+            words = [*program.command, "undo", *arguments]
+            return subprocess.run(words, cwd=tree, env=program.environ, capture_output=True,
+                                  stdin=subprocess.DEVNULL, text=True)  # fmt: skip
+
+        def files() -> set[str]:
+            return {path.name for path in tree.glob("*.txt")}
+
+        done = here("--yes")
+        assert (done.returncode, done.stderr, files()) == (0, "", {"a.txt"})
+        again = here("--yes", "--json")
+        assert json.loads(again.stdout)["turns"][0]["number"] == 1
+        assert files() == set(), "what is undone already is not meant a second time"
+        assert here("--redo").stdout == "Brought back: 1 turn\n"
+        assert files() == {"a.txt"}, "the newest undo is taken back first"
+        advised = done.stdout.rpartition("Take it back with: spinney ")[2].split()
+        assert program.run(*advised).stdout == "Brought back: 1 turn\n"
+        assert files() == {"a.txt", "b.txt"}
+
+
 def test_a_turn_is_undone_with_a_choice_and_brought_back(program: Program) -> None:
     repository = program.make_repository()
     with program.serving("--demo"):
@@ -56,7 +86,8 @@ def test_a_turn_is_undone_with_a_choice_and_brought_back(program: Program) -> No
         assert (unknown.returncode, "does not change 'b.txt'" in unknown.stderr) == (4, True)
 
         done = undo(program, "--yes", "--before", "a.txt")
-        assert done.stdout.endswith("Undone: 1 turn\nTake it back with: spinney undo --redo\n")
+        back = f"spinney undo {session['id'][:8]} --redo"
+        assert done.stdout.endswith(f"Undone: 1 turn\nTake it back with: {back}\n")
         assert (tree / "a.txt").read_text() == "one\n"
         assert undo(program, "--redo").stdout == "Brought back: 1 turn\n"
         assert (tree / "a.txt").read_text() == "three\n"

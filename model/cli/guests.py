@@ -20,7 +20,10 @@ def guests(options: Namespace) -> int:
         if options.revoke is not None:
             link = _find(links, options.revoke)
             connection.call("revoke_guest_link", linkId=link["id"])
-            write_output(f"Ended the access of '{clean_line(link['name'])}'.\n")
+            if options.json:
+                write_json(link)
+            else:
+                write_output(f"Ended the access of '{clean_line(link['name'])}'.\n")
             return 0
         found = connection.call("list_guest_actions", limit=1000) if options.log else links
     if options.json:

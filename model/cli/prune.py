@@ -35,6 +35,8 @@ def prune(options: Namespace) -> int:
     if options.action is None or not options.json:
         _show(sweep, reasons, options)
     if options.action is None or not going:
+        if options.action and options.json:
+            write_json([])
         return 0
     size = format_size(sum(row["size"] or 0 for row in going))
     question = f"{options.action.capitalize()} {count(len(going), 'worktree')} ({size})?"

@@ -65,7 +65,10 @@ def _files(options: Namespace) -> None:
     recovery_id = _find(options)["recovery_id"]
     if options.paths:
         request_here("restore_files", recoveryId=recovery_id, paths=options.paths)
-        write_output(f"Restored {count(len(options.paths), 'file')}\n")
+        if options.json:
+            write_json(options.paths)
+        else:
+            write_output(f"Restored {count(len(options.paths), 'file')}\n")
         return
     files = request_here("list_recovery_files", recoveryId=recovery_id)
     if options.json:

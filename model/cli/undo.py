@@ -9,6 +9,7 @@ from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line
 from model.cli.choices import confirm
 from model.cli.lookup import (
+    SHORT_ID,
     Json,
     find_session,
     find_worktree,
@@ -34,7 +35,7 @@ _SCOPES: Final = {
 
 def undo(options: Namespace) -> int:
     """Run what the command line asks for; returns the exit code, 1 if it was not confirmed."""
-    turns = request_here("list_turns", sessionId=_find_session(options.session)["id"])
+    session, turns = _find_turns(options)
     turn = _find_turn(turns, options)
     choices = dict.fromkeys(options.keep, "keep") | dict.fromkeys(options.before, "before")
     if options.redo:
@@ -56,31 +57,45 @@ def undo(options: Namespace) -> int:
         return 1
     result = request_here("undo_turn", turnId=turn["turn_id"], what=what, choices=choices)
     _report(result, f"Undone: {count(len(result['turns']), 'turn')}", options)
+    if not options.json:
+        write_output(f"Take it back with: spinney undo {session['id'][:SHORT_ID]} --redo\n")
     return 0
 
 
-def _find_session(wanted: str | None) -> dict[str, Any]:
-    """Return the session that is named; by default, the one with the newest turn in the worktree
-    of the current directory.
+def _find_turns(options: Namespace) -> tuple[Json, list[Json]]:
+    """Return the session that is named, with its turns; by default, of those in the worktree of
+    the current directory, the one with the newest turn that could be meant.
     """
+    wanted = options.session
     with connect_here() as connection:
         rows = list_sessions(connection, archived="include")
         if wanted not in (None, "."):
-            return find_session(rows, wanted)
-        worktree = find_worktree(list_worktrees(connection, list_projects(connection)), None)
-        inside = [row for row in rows if row["worktree_id"] == worktree["id"]]
-        calls: list[tuple[str, Json]] = [
-            ("list_turns", {"sessionId": row["id"]}) for row in inside if not row["archived_at"]
-        ]
-        turns = [found[-1] for found in connection.call_all(calls) if found]
-    if not turns:
+            sessions = [find_session(rows, wanted)]
+        else:
+            worktree = find_worktree(list_worktrees(connection, list_projects(connection)), None)
+            inside = [row for row in rows if row["worktree_id"] == worktree["id"]]
+            sessions = [row for row in inside if not row["archived_at"]]
+        calls = [("list_turns", {"sessionId": row["id"]}) for row in sessions]
+        found = list(zip(sessions, connection.call_all(calls), strict=True))
+    if wanted not in (None, "."):
+        return found[0]
+    if not any(turns for _, turns in found):
         raise SpinneyError(
             "There is no turn in the worktree of this directory. Name a session, or go to its "
             "worktree.",
             "not_found",
         )
-    newest = max(turns, key=lambda turn: turn["started_at"])
-    return next(row for row in inside if row["id"] == newest["session_id"])
+    return max(found, key=lambda each: _newest(each[1], options))
+
+
+def _newest(turns: list[Json], options: Namespace) -> tuple[bool, float]:
+    """The time of the newest turn that could be meant; if there is none, of the newest turn."""
+    if options.redo:
+        times = [turn["undone_at"] for turn in turns if turn["undone"] is not None]
+    else:
+        named = options.turn is not None
+        times = [turn["started_at"] for turn in turns if named or turn["undone"] is None]
+    return bool(times), max(times or [turn["started_at"] for turn in turns], default=0.0)
 
 
 def _find_turn(turns: list[dict[str, Any]], options: Namespace) -> dict[str, Any]:
@@ -132,5 +147,3 @@ def _report(result: dict[str, Any], text: str, options: Namespace) -> None:
         write_json(result)
         return
     write_output(f"{text}\n")
-    if not options.redo:
-        write_output("Take it back with: spinney undo --redo\n")

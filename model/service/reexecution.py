@@ -6,7 +6,6 @@ Almost nothing is imported: a terminal's process reads this before its first fra
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import NoReturn
 
 from model import __version__
@@ -34,8 +33,10 @@ def replace_process(
     kept = {**os.environ, _FROM: __version__, **(environment or {})}
     if has_screen and not environment:
         kept[_WITHOUT_SCREEN] = "1"
-    with suppress(OSError):  # It was deleted. A program that was installed has an absolute path.
+    try:
         os.chdir(directory)
+    except OSError:  # It was deleted. A program that was installed has an absolute path.
+        os.chdir("/")
     os.execve(sys.executable, words, kept)
 
 

@@ -69,6 +69,6 @@ examples:
   spinney guests --log
   spinney guests --revoke Ann
 
-With --json: [GuestLink], or with --log [GuestAction].
+With --json: [GuestLink], with --log [GuestAction], with --revoke the GuestLink that was ended.
 """,
 )
