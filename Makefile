@@ -1,12 +1,12 @@
-# `make run` and `make test` need Python 3.11 or newer, git and make. Everything else they install
-# into .venv, at the versions that constraints.txt names.
+# `make run` and `make test` need Python 3.11 or newer with its `venv`, git and make. Everything else
+# they install into .venv, at the versions that constraints.txt names.
 PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
 # Some tests wait for programs: more of them than there are processors. With many more, all are slow.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 2)')
 NEWEST := .tools/newest
-PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --constraint constraints.txt
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --no-user --constraint constraints.txt
 
 .PHONY: help run test test-longer test-all test-newest stress monkey check lint types imports bench docs pictures \
 	sheets recordings components media clean
@@ -88,7 +88,14 @@ media: .venv/bin/python             ## the page's sounds and icons
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo 'Spinney needs Python 3.11 or newer; name one with: make PYTHON=python3.11 …' >&2; exit 1; }
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv $(if $(wildcard .venv/pyvenv.cfg),--clear) .venv || { rm -rf .venv; \
+	  echo 'Python could not make the environment .venv: see above. On Debian and Ubuntu its venv is a' \
+	    'package of its own. Install it with `sudo apt install python3-venv`, and try again.' >&2; exit 1; }
+
+# Made again if it was never finished or made in another folder: its programs have that path in them.
+ifeq ($(shell grep -lsF '$(CURDIR)/.venv/bin/python' .venv/bin/pip),)
+.PHONY: .venv/bin/python
+endif
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable .
