@@ -185,8 +185,9 @@ class HttpApi:
             raise SpinneyError("Missing field: link")
         try:
             guest, token = await self._workspace.grants.links.open(link)
-        except SpinneyError:
-            self._guesses.note_wrong(request.remote or "")
+        except SpinneyError as error:
+            if error.error_type == "authentication_error":
+                self._guesses.note_wrong(request.remote or "")
             raise
         self._workspace.grants.note_action(guest, "opened the link on a new device", None)
         return web.json_response({"token": token, "guest": describe_guest(guest)}, status=201)

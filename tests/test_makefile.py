@@ -1,4 +1,4 @@
-"""The environment that `make run` and `make test` install into, on machines that make it difficult."""
+"""The environment of `make run` and `make test`, on machines that make it difficult."""
 
 import os
 import shutil

@@ -7,6 +7,7 @@ has passed.
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
@@ -79,7 +80,11 @@ class OneTimeActions:
         action = action.model_copy(update={"token_hash": hash_token(token)})
         alive = [each for each in self._actions.values() if self._is_alive(each)]
         self._actions = {each.token_hash: each for each in [*alive, action][-MAX_KEPT:]}
-        await self._save()
+        try:
+            await self._save()
+        except SpinneyError:
+            self._actions.pop(action.token_hash, None)
+            raise
         return token
 
     def find(self, token: str) -> OneTimeAction:
@@ -94,16 +99,24 @@ class OneTimeActions:
         return action
 
     async def take(self, token: str) -> OneTimeAction:
-        """Use a token: of all who try at the same time, one succeeds. Raises `not_found`."""
+        """Use a token: of all who try at the same time, one succeeds. Raises `not_found`.
+
+        Where its use cannot be saved, it is not used: after a restart it could be used again.
+        """
         action = self.find(token)
         del self._actions[action.token_hash]
-        await self._save()
+        try:
+            await self._save()
+        except SpinneyError:
+            self._actions[action.token_hash] = action
+            raise
         return action
 
     async def put_back(self, action: OneTimeAction) -> None:
         """Make a token usable again whose decision could not be carried out."""
         self._actions[action.token_hash] = action
-        await self._save()
+        with suppress(SpinneyError):  # It then ends with this run, which is the safe side.
+            await self._save()
 
     def _is_alive(self, action: OneTimeAction) -> bool:
         return action.expires_at > self._clock() and self._is_pending(action)

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
-from model.base.paths import create_private_directory, write_atomically
+from model.base.paths import create_private_directory, write_or_shorten
 from model.domain.resource import Resource
 
 R = TypeVar("R", bound=Resource)
@@ -50,4 +50,4 @@ class RecordFile(Generic[R]):
 
     def _replace(self, body: bytes) -> None:
         create_private_directory(self._path.parent)
-        write_atomically(self._path, body)
+        write_or_shorten(self._path, body)

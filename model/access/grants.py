@@ -36,6 +36,7 @@ class Grants:
 
     async def close(self) -> None:
         """Write what is not written yet."""
+        await self.links.close()
         await self.log.close()
 
     async def create_action(

@@ -224,6 +224,30 @@ def write_atomically(
     _sync_directory(path.parent)
 
 
+def write_or_shorten(path: Path, data: bytes) -> None:
+    """As `write_atomically`; on a full disk a shorter text is written over the old one, which needs
+    no space, and filled up with spaces. Interrupted in this, it leaves a file that is damaged.
+
+    For lists of what is allowed: what was taken out of one has to stay out.
+    """
+    try:
+        write_atomically(path, data)
+    except SpinneyError:
+        try:
+            with path.open("r+b") as file:
+                size = os.fstat(file.fileno()).st_size
+                if len(data) > size:
+                    raise
+                file.write(data.ljust(size))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            pass
+        else:
+            return
+        raise
+
+
 def find_backup_path(path: Path) -> Path:
     """An unused, dated name in the same folder, for keeping a broken file."""
     dated = f"{path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}"

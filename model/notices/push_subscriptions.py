@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from model.base.errors import SpinneyError
-from model.base.paths import find_backup_path, write_atomically
+from model.base.paths import find_backup_path, write_or_shorten
 from model.notices.links import is_loopback
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class PushSubscriptions:
         self._path = path
         self._key_text = ""
         self._subscriptions: dict[str, PushSubscription] = {}
+        self._is_saved = True
         self._lock = asyncio.Lock()
 
     @property
@@ -101,16 +102,23 @@ class PushSubscriptions:
         except ValueError:
             raise SpinneyError("Invalid field 'p256dh': it is not a key of a browser") from None
         async with self._lock:
+            before = dict(self._subscriptions)
             self._subscriptions.pop(url, None)
             self._subscriptions[url] = subscription
             while len(self._subscriptions) > MAX_SUBSCRIPTIONS:
                 del self._subscriptions[next(iter(self._subscriptions))]
-            await self._save()
+            try:
+                await self._save()
+            except SpinneyError:
+                self._subscriptions = before
+                raise
 
     async def remove(self, endpoint: str) -> None:
-        """Remove a browser; an unknown one is ignored."""
+        """Remove a browser, at once; an unknown one is ignored. Raises `SpinneyError` if that could
+        not be saved, also when it is tried again.
+        """
         async with self._lock:
-            if self._subscriptions.pop(endpoint, None) is not None:
+            if self._subscriptions.pop(endpoint, None) is not None or not self._is_saved:
                 await self._save()
 
     async def _save(self) -> None:
@@ -118,4 +126,6 @@ class PushSubscriptions:
             "key": self._key_text,
             "subscriptions": [each.model_dump() for each in self._subscriptions.values()],
         }
-        await asyncio.to_thread(write_atomically, self._path, json.dumps(saved).encode())
+        self._is_saved = False
+        await asyncio.to_thread(write_or_shorten, self._path, json.dumps(saved).encode())
+        self._is_saved = True
