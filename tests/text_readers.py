@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from model.domain.projects import Project
 from model.preferences.schema import Preferences
-from model.secrets.scanner import find_secrets
+from model.secrets.scanner import find_for_guests, find_secrets
 from model.worktrees.file_search import _index_paths
 from tui.transcript.selection import text_span
 
@@ -107,12 +107,18 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     ),
     "model/preferences/apply.py: _is_web_address": call,
     "model/secrets/assignments.py: _ASSIGNMENT": findall,
+    "model/secrets/assignments.py: _BEARER": findall,
     "model/secrets/assignments.py: _HEXADECIMAL": fullmatch,
     "model/secrets/assignments.py: _IN_URL": findall,
+    "model/secrets/assignments.py: _LABEL": lambda _, text: find_secrets(text),
     "model/secrets/assignments.py: _NOT_A_VALUE": match,
     "model/secrets/assignments.py: _PLACEHOLDER": findall,
+    "model/secrets/assignments.py: _VALUE": fullmatch,
     "model/secrets/assignments.py: _WORD": findall,
     "model/secrets/formats.py: KeyFormat.__post_init__": lambda _, text: find_secrets(text),
+    "model/secrets/key_pieces.py: _END": findall,
+    "model/secrets/key_pieces.py: _LINE": lambda _, text: find_for_guests(text),
+    "model/secrets/key_pieces.py: _LINE_ENDS": findall,
     "model/store/queries.py: _make_match": call,
     "model/richtext/diff_rows.py: _WORD": findall,
     "model/richtext/diff_text.py: _HUNK": match,

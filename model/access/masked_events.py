@@ -52,7 +52,7 @@ from model.domain.events.worktrees import (
 from model.domain.guests import GuestTerms
 from model.domain.messages import Message, TextBlock, ThinkingBlock
 from model.domain.requests import Request
-from model.secrets.scanner import mask_secrets
+from model.secrets.scanner import mask_for_guests
 from model.state import State
 
 SESSION_EVENTS: Final[tuple[type[Event], ...]] = (
@@ -184,9 +184,9 @@ def _mask_session_event(event: Event) -> Event | None:
         case BlockChanged():
             return event.model_copy(update={"block": show_block(event.block)})
         case MessageFailed():
-            return event.model_copy(update={"error": mask_secrets(event.error)})
+            return event.model_copy(update={"error": mask_for_guests(event.error)})
         case RunNoticed():
-            return event.model_copy(update={"text": mask_secrets(event.text)})
+            return event.model_copy(update={"text": mask_for_guests(event.text)})
         case SessionUpdated():
             shown = {key: event.updates[key] for key in event.updates if key in SESSION_FIELDS}
             return event.model_copy(update={"updates": mask_json(shown)}) if shown else None

@@ -14,7 +14,7 @@ from model.domain.resource import Resource
 from model.domain.sessions import Session
 from model.domain.turns import Turn
 from model.domain.worktrees import Worktree
-from model.secrets.scanner import mask_secrets
+from model.secrets.scanner import mask_for_guests
 
 R = TypeVar("R", bound=Resource)
 
@@ -120,12 +120,15 @@ def show_block(block: Block) -> Block:
 
 
 def show_output(output: str | None) -> str | None:
-    """The end of a running tool's output, without its lines that may be incomplete."""
+    """The end of a running tool's output, without its lines that may be incomplete or the value of
+    a name above them.
+    """
     if output is None:
         return None
     lines = output.splitlines(keepends=True)
     complete = lines if not lines or lines[-1].endswith("\n") else lines[:-1]
-    return mask_secrets("".join(complete[1:]))
+    first = next((at for at, line in enumerate(complete) if line.strip()), 0)
+    return mask_for_guests("".join(complete[first:])).partition("\n")[2]
 
 
 def mask_json(value: Any, *, is_foreign: bool = False, depth: int = 0) -> Any:
@@ -137,11 +140,11 @@ def mask_json(value: Any, *, is_foreign: bool = False, depth: int = 0) -> Any:
         return MASK
     match value:
         case str():
-            return mask_secrets(value) if len(value) >= MIN_SECRET_LENGTH else value
+            return mask_for_guests(value) if len(value) >= MIN_SECRET_LENGTH else value
         case dict():
             named = find_named_secrets(value) if is_foreign else frozenset()
             return {
-                mask_secrets(str(key)): MASK
+                mask_for_guests(str(key)): MASK
                 if isinstance(item, str) and item in named
                 else ""
                 if key in _WITHHELD and not is_foreign

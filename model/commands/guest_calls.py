@@ -25,7 +25,7 @@ from model.base.errors import (
 from model.commands.dispatch import run
 from model.domain.messages import SentMessage
 from model.domain.sessions import Session
-from model.secrets.scanner import mask_secrets
+from model.secrets.scanner import mask_for_guests
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -71,7 +71,7 @@ async def run_for_guest(
         return await _act(workspace, world, guest, command, arguments, rule.describe(parsed))
     except SpinneyError as error:
         raise SpinneyError(
-            mask_secrets(error.message),
+            mask_for_guests(error.message),
             error.error_type,
             session_id=error.session_id,
             retry_after=error.retry_after,
