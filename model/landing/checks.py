@@ -1,7 +1,7 @@
 """The results of the `check` script, each of which belongs to the files that it ran on."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
@@ -67,20 +67,51 @@ class Checks:
         read = partial(read_content_tree, Path(worktree.path))
         return await self._scripts.start(worktree_id, "check", read)
 
-    async def read(self, worktree_id: str) -> CheckResult:
-        """Return the result of the current or latest run. Git runs only if something has changed.
+    async def read_known(self, worktree_id: str) -> CheckResult:
+        """Return the result of the current or latest run, for lists that are read again and again.
+
+        Git runs only if the poller has seen a change, so the result may vouch for files that have
+        just changed: nothing may be decided by it.
 
         Raises `SpinneyError` if the worktree cannot be read.
         """
         worktree = require_worktree(self._store.state, worktree_id)
+        status = self._statuses.get(worktree_id)
+        commits = status.bases if status is not None else ()
+        return await self._read(worktree, partial(self._read_known_tree, worktree), commits)
+
+    async def read(self, worktree_id: str, tree: str = "") -> CheckResult:
+        """Return the result of the current or latest run, for the files as they are now.
+
+        Given the `tree` of a commit, it is stale unless the check ran on exactly these files.
+
+        Raises `SpinneyError` if the worktree cannot be read.
+        """
+        worktree = require_worktree(self._store.state, worktree_id)
+
+        async def read_tree() -> str:
+            return tree or await read_content_tree(Path(worktree.path))
+
+        return await self._read(worktree, read_tree, ())
+
+    async def _read(
+        self,
+        worktree: Worktree,
+        read_tree: Callable[[], Awaitable[str]],
+        base_commits: tuple[str, ...],
+    ) -> CheckResult:
+        """Return the result, which is stale unless its tree is the one that `read_tree` returns."""
+        worktree_id = worktree.id
         has_script, problem = await asyncio.to_thread(self._find_script, worktree)
         none = CheckResult(
             worktree_id=worktree_id, status="none", has_script=has_script, error=problem
         )
         if not has_script:
             # No branch lands unchecked by taking the script out.
+            if not await self._is_in_base(worktree, base_commits):
+                return none
             lacks = {"has_script": True, "is_missing": True, "error": MISSING}
-            return none.model_copy(update=lacks) if await self._is_in_base(worktree) else none
+            return none.model_copy(update=lacks)
         try:
             run = await self._scripts.outcome(worktree_id, "check")
         except SpinneyError:
@@ -90,7 +121,7 @@ class Checks:
             worktree_id=worktree_id,
             status=_STATUSES[run.status],
             tree=run.tree,
-            is_stale=is_ended and run.tree != await self._read_tree(worktree),
+            is_stale=is_ended and run.tree != await read_tree(),
             started_at=run.started_at,
             ended_at=run.ended_at,
             exit_code=run.exit_code,
@@ -108,14 +139,15 @@ class Checks:
             return True, error.message
         return _has_check(found), ""
 
-    async def _is_in_base(self, worktree: Worktree) -> bool:
-        """Whether the base of a worktree has the script. Git runs only if the base has moved."""
+    async def _is_in_base(self, worktree: Worktree, commits: tuple[str, ...]) -> bool:
+        """Whether the base of a worktree has the script.
+
+        Git does not run if it is known for these `commits` of the base.
+        """
         project = self._store.state.projects.get(worktree.project_id)
         if project is None or worktree.session_type == "base":
             return False
         base = worktree.base_branch or project.default_branch
-        status = self._statuses.get(worktree.id)
-        commits = status.bases if status is not None else ()
         async with self._reading_base:
             known = self._bases.get((project.id, base))
             if known is not None and commits and known[0] == commits:
@@ -124,7 +156,7 @@ class Checks:
             self._bases[project.id, base] = commits, has_check
             return has_check
 
-    async def _read_tree(self, worktree: Worktree) -> str:
+    async def _read_known_tree(self, worktree: Worktree) -> str:
         async with self._reading.setdefault(worktree.id, asyncio.Lock()):
             status = self._statuses.get(worktree.id)
             known = self._trees.get(worktree.id)

@@ -132,7 +132,7 @@ class Desk:
 
     async def _read_check(self, worktree_id: str) -> CheckResult:
         try:
-            return await self._checks.read(worktree_id)
+            return await self._checks.read_known(worktree_id)
         except SpinneyError as error:
             return CheckResult(worktree_id=worktree_id, status="none", error=error.message)
 

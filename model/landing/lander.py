@@ -22,7 +22,7 @@ from model.git import base_branch
 from model.git.base_branch import BaseBranch
 from model.git.changes import to_display_name
 from model.git.history import list_commits_since
-from model.git.integrating import Integration, integrate
+from model.git.integrating import Integration, integrate, read_tree
 from model.git.merging import find_operation
 from model.git.run import git
 from model.git.snapshots.scratch import ScratchObjects
@@ -133,9 +133,10 @@ class Lander:
                     "conflict",
                 )
             branch = await self.find_branch(worktree, name)
-            if not ignore_check:
-                _refuse_check(await self._checks.read(worktree_id))
             place = await self.make_place(project)
+            if not ignore_check:
+                tree = await read_tree(place, branch.head)
+                _refuse_check(await self._checks.read(worktree_id, tree))
             if message is None or not message.strip():
                 message = await self.suggest(branch, base, project, chosen)
             result = await integrate(

@@ -5,7 +5,12 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.commands.landing import get_check_result, write_landing_message
+from model.commands.landing import (
+    get_check_result,
+    land_worktree,
+    preview_landing,
+    write_landing_message,
+)
 from model.commands.scripts import run_worktree_script, trust_project_scripts
 from model.domain.landing import CheckResult
 from model.domain.worktrees import Worktree
@@ -45,6 +50,30 @@ async def test_a_result_is_stale_after_a_change_and_holds_again_without_it(
     assert await _read(landing, made) == ("passed", True)
     file.write_text("new\n")
     assert await _read(landing, made) == ("passed", False)
+
+
+async def test_a_commit_that_nobody_has_polled_yet_does_not_land_by_an_older_check(
+    landing: Landing, event_log: EventLog
+) -> None:
+    made = await landing.branch("one", a_txt="1\n")
+    file = Path(made.path) / "a.txt"
+    await landing.settle(made)
+    result = await _check(landing, event_log, made)
+    assert (result.status, result.is_stale) == ("passed", False)
+    base = landing.repository.git("rev-parse", "main")
+    # From here on nothing waits for the poller.
+    landing.commit(made, "broken", "")
+    with pytest.raises(SpinneyError, match="The check ran on other files"):
+        await land_worktree(landing.workspace, made.id, base)
+    assert (await preview_landing(landing.workspace, made.id)).check.is_stale
+    assert landing.repository.git("rev-parse", "main") == base
+    landing.git(made, "reset", "--quiet", "--hard", "HEAD^")
+    assert not (await get_check_result(landing.workspace, made.id)).is_stale
+    file.write_text("edited by hand\n")
+    assert (await get_check_result(landing.workspace, made.id)).is_stale
+    landing.git(made, "checkout", "--quiet", "a.txt")
+    await land_worktree(landing.workspace, made.id, base)
+    assert landing.repository.git("rev-parse", "main") != base
 
 
 async def test_a_change_during_the_check_makes_its_result_stale(
