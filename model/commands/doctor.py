@@ -108,6 +108,7 @@ async def get_problems(workspace: "Workspace") -> list[str]:
     return [
         *workspace.problems,
         *workspace.notices.list_problems(),
+        *await workspace.landing.moves.list_problems(),
         *unusable,
         *(project_directory_missing(path).message for path in missing),
     ]

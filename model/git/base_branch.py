@@ -74,10 +74,10 @@ async def check_can_follow(
     if tree.changed:
         raise SpinneyError(
             f"{where}, with {count(len(tree.changed), 'uncommitted change')} "
-            f"({_list_names(tree.changed)}). Commit or stash them there, then land again.",
+            f"({list_names(tree.changed)}). Commit or stash them there, then land again.",
             "conflict",
         )
-    await _refresh_index(path)
+    await refresh_index(path)
     tried = await _read_tree(path, base.commit, to, "--dry-run", environment=environment)
     if tried:
         raise SpinneyError(f"{where}, which cannot follow: {tried}", "conflict")
@@ -88,7 +88,7 @@ async def move_base(root: Path, base: BaseBranch, to: str, why: str) -> None:
 
     Raises:
         SpinneyError: `conflict` if it has moved meanwhile, or if its checkout cannot follow. The
-            base is where it was then.
+            base is where it was then; the checkout may have a part of the files.
     """
     await _swap(base.checkout or root, base.ref, base.commit, to, why)
     if base.checkout is None:
@@ -106,19 +106,15 @@ async def move_base(root: Path, base: BaseBranch, to: str, why: str) -> None:
 async def follow(path: Path, before: str, after: str) -> str:
     """Bring the files of a clean checkout from one commit to another; return why it failed.
 
-    Nothing is changed then: git changes all files or none, and overwrites no file that it does not
-    know, nor one that has changed.
+    Git overwrites no file that it does not know, nor one that has changed: it looks first. What it
+    cannot know before (a file that cannot be written, a full disk, a kill) leaves a part of the
+    files changed: `model.git.interrupted_checkout` brings them back.
     """
-    await _refresh_index(path)
-    return await _read_tree(path, before, after)
-
-
-async def has_index_of(path: Path, commit: str) -> bool:
-    """Whether the index of a working tree equals a commit."""
-    compared = await git(
-        path, "diff-index", "--cached", "--quiet", "--ignore-submodules", commit, "--", check=False
-    )
-    return compared.returncode == 0
+    try:
+        await refresh_index(path)
+        return await _read_tree(path, before, after)
+    except SpinneyError as error:  # The time limit.
+        return error.message
 
 
 async def find_pushed(root: Path, branch: str, commit: str) -> str | None:
@@ -182,7 +178,7 @@ async def _swap(cwd: Path, ref: str, before: str, after: str, why: str) -> None:
         )
 
 
-async def _refresh_index(path: Path) -> None:
+async def refresh_index(path: Path) -> None:
     """Let git notice that files which were only touched have not changed."""
     await git(path, *NO_HOOKS, "update-index", "-q", "--refresh", write=True, check=False)
 
@@ -202,6 +198,7 @@ async def _read_tree(
     return "" if result.returncode == 0 else result.message or "git read-tree failed."
 
 
-def _list_names(paths: list[str]) -> str:
+def list_names(paths: list[str]) -> str:
+    """Return the first of these files, for a sentence."""
     names = [to_display_name(path) for path in paths[:_MAX_LISTED]]
     return ", ".join(names) + (", …" if len(paths) > _MAX_LISTED else "")

@@ -11,15 +11,17 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 from weakref import WeakValueDictionary
 
 from model.base.errors import SpinneyError
-from model.base.text import clean_line
+from model.domain.events.program import TaskCompleted
 from model.domain.hosting import MergeMethod
 from model.domain.landing import AfterLanding, Landing
 from model.domain.projects import Project
 from model.git import base_branch
 from model.git.base_branch import BaseBranch
+from model.git.interrupted_checkout import complete_checkout
 from model.git.run import git
 from model.landing.fates import WorktreeFates
 from model.landing.records import LandingRecord, LandingRecords
@@ -27,6 +29,11 @@ from model.store.store import Store
 from model.worktrees import require_project
 
 _log = logging.getLogger(__name__)
+
+_PATIENCE: Final = 2.0
+"""Seconds to wait for a git that is still at work in a checkout while a person waits."""
+_PATIENCE_AT_START: Final = 60.0
+"""Seconds for one that has outlived the Spinney before this one, and writes many files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,8 @@ class BaseMoves:
             SpinneyError: `conflict` if the base has moved or its checkout cannot follow; nothing
                 has landed then.
         """
+        root = Path(move.project.path)
+        await self._complete(root, move.project.id, move.base.name)
         await base_branch.check_can_follow(move.base, move.to)
         landing = Landing(
             id=str(uuid.uuid4()),
@@ -86,17 +95,16 @@ class BaseMoves:
         record = LandingRecord(
             landing=landing,
             state="moving",
+            since=landing.landed_at,
             checkout=str(move.base.checkout) if move.base.checkout else None,
             fate=move.fate,
             heads=dict(move.heads),
         )
-        root = Path(move.project.path)
         await self._records.put(record)
         try:
             await base_branch.move_base(root, move.base, move.to, move.why)
-        except SpinneyError:
-            await self._records.remove(record)
-            raise
+        except SpinneyError as error:
+            raise await self._give_up(root, record, error) from error
         note = await base_branch.describe_outdated(root, move.base)
         record = record.update(state="moved", landing_notes=[note] if note else [])
         await self._records.put(record)
@@ -138,53 +146,108 @@ class BaseMoves:
         record = await self._find(landing_id)
         project = require_project(self._store.state, record.landing.project_id)
         async with self.lock(project.id):
+            root = Path(project.path)
+            await self._complete(root, project.id, record.landing.base)
             record = await self._find(landing_id)
             if record.landing.undone_at is not None:
                 return record.landing
-            base = await self._check_newest(Path(project.path), record)
+            base = await self._check_newest(root, record)
             await base_branch.check_can_follow(base, record.landing.before)
-            await self._records.put(record.update(state="returning"))
+            record = record.update(state="returning", since=time.time())
+            await self._records.put(record)
             try:
-                await base_branch.move_base(
-                    Path(project.path), base, record.landing.before, "undo of a landing"
-                )
-            except SpinneyError:
-                await self._records.put(record)
-                raise
+                await base_branch.move_base(root, base, record.landing.before, "undo of a landing")
+            except SpinneyError as error:
+                raise await self._give_up(root, record, error) from error
             return await self._finish_undo(record)
+
+    async def complete(self, project: Project, base: str) -> None:
+        """Complete what was interrupted in the checkout of a base.
+
+        Raises `conflict` with the next step if that is not possible yet.
+        """
+        if any(_is_open(record, base) for record in await self._records.read(project.id)):
+            async with self.lock(project.id):
+                await self._complete(Path(project.path), project.id, base)
+
+    async def list_problems(self) -> list[str]:
+        """Return why checkouts of base branches are between two commits, as sentences."""
+        projects = await self._records.list_projects()
+        records = [one for key in projects for one in await self._records.read(key)]
+        return [one.problem for one in records if one.problem]
 
     async def recover(self) -> None:
         """Complete or forget what a kill interrupted. Called once, at start."""
         for project_id in await self._records.list_projects():
             project = self._store.state.projects.get(project_id)
-            for record in await self._records.read(project_id):
-                if project is not None and record.state != "done":
-                    try:
-                        async with self.lock(project_id):
-                            await self._recover(Path(project.path), record)
-                    except SpinneyError as error:
-                        _log.warning("the landing %s: %s", record.landing.id, error.message)
+            if project is not None:
+                async with self.lock(project_id):
+                    await self._recover_all(project)
 
-    async def _recover(self, root: Path, record: LandingRecord) -> None:
+    async def _recover_all(self, project: Project) -> None:
+        for record in await self._records.read(project.id):
+            if record.state != "done":
+                try:
+                    await self._recover(Path(project.path), record, _PATIENCE_AT_START)
+                except SpinneyError as error:
+                    _log.warning("the landing %s: %s", record.landing.id, error.message)
+
+    async def _complete(self, root: Path, project_id: str, base: str) -> None:
+        for record in await self._records.read(project_id):
+            if _is_open(record, base):
+                problem = await self._recover(root, record, _PATIENCE)
+                if problem:
+                    raise SpinneyError(problem, "conflict")
+
+    async def _give_up(
+        self, root: Path, record: LandingRecord, error: SpinneyError
+    ) -> SpinneyError:
+        """Bring back what a move that failed has changed; return the error to raise."""
+        try:
+            left = await self._recover(root, record, _PATIENCE)
+        except SpinneyError as failure:
+            left = failure.message
+        return SpinneyError(f"{error.message} {left}", error.error_type) if left else error
+
+    async def _recover(self, root: Path, record: LandingRecord, patience: float) -> str:
+        """Complete or forget a move that was interrupted, once the checkout is where the base is.
+
+        Returns what keeps it from that; it stays as it is then, to be tried again.
+        """
         landing = record.landing
         is_return = record.state == "returning"
-        start, end = landing.before, landing.after
-        if is_return:
-            start, end = end, start
         if record.state != "moved":
             base = await base_branch.read_base(root, landing.base)
-            if base.commit == end or (not is_return and await _contains(root, base, end)):
-                await _complete_checkout(base, start, end)
-            elif is_return:
-                await self._records.put(record.update(state="done"))
-                return
-            else:
-                await self._records.remove(record)
-                return
+            if base.commit in (landing.before, landing.after):
+                other = landing.after if base.commit == landing.before else landing.before
+                problem = await complete_checkout(root, base, other, record.since, patience)
+                # Meanwhile a git that outlived Spinney may have moved it.
+                if not problem and await base_branch.read_base(root, landing.base) != base:
+                    return await self._recover(root, record, patience)
+                if problem:
+                    await self._note_problem(record, problem)
+                    return problem
+            has_landed = await _contains(root, base, landing.after)
+            record = record.update(problem="")
+            if is_return == has_landed:  # It did not happen.
+                if is_return:
+                    await self._records.put(record.update(state="done"))
+                else:
+                    await self._records.remove(record)
+                return ""
         if is_return:
             await self._finish_undo(record)
         else:
-            await self._records.put(await self._fates.resume(record.update(state="moved")))
+            done = await self._fates.resume(record.update(state="moved"))
+            await self._records.put(done)
+            self._on_move(done.landing)
+        return ""
+
+    async def _note_problem(self, record: LandingRecord, problem: str) -> None:
+        """Save and report why a checkout has not followed."""
+        if problem != record.problem:
+            await self._records.put(record.update(problem=problem))
+            self._store.record(TaskCompleted(task="landing", ok=False, detail=problem))
 
     async def _finish_undo(self, record: LandingRecord) -> Landing:
         notes = await self._fates.take_back(record)
@@ -235,17 +298,8 @@ async def _contains(root: Path, base: BaseBranch, commit: str) -> bool:
     return found.returncode == 0
 
 
-async def _complete_checkout(base: BaseBranch, before: str, after: str) -> None:
-    """Let the checkout follow if it was interrupted before its files were changed."""
-    if base.checkout is None or base.commit != after:
-        return
-    if await base_branch.has_index_of(base.checkout, after):
-        return
-    if await base_branch.has_index_of(base.checkout, before):
-        problem = await base_branch.follow(base.checkout, before, after)
-        if problem:
-            where = clean_line(str(base.checkout))
-            _log.warning("the checkout in %s did not follow: %s", where, problem)
+def _is_open(record: LandingRecord, base: str) -> bool:
+    return record.state in ("moving", "returning") and record.landing.base == base
 
 
 def _describe_revert(landing: Landing) -> str:

@@ -92,6 +92,7 @@ class Lander:
             after=self.choose_fate(None),
         )
         try:
+            await self._moves.complete(project, preview.base)
             base = await base_branch.read_base(Path(project.path), preview.base)
             checkout = clean_line(str(base.checkout)) if base.checkout else None
             preview = preview.model_copy(

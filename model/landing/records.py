@@ -22,8 +22,12 @@ class LandingRecord(Resource):
 
     landing: Landing
     state: Literal["moving", "moved", "done", "returning"]
-    """`moving` before the base is moved, `moved` before the worktrees are archived or deleted,
-    `returning` before an undo moves it back."""
+    """`moving` until the base and its checkout have moved, `moved` until the worktrees are archived
+    or deleted, `returning` until an undo has moved both back."""
+    since: float = 0.0
+    """When it began to be `moving` or `returning`."""
+    problem: str = ""
+    """What keeps the checkout from having followed, as sentences."""
     checkout: str | None = None
     """The working tree that had the base checked out."""
     fate: AfterLanding = "keep"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
+from model.commands.doctor import get_problems
 from model.commands.landing import (
     get_landing_desk,
     land_worktree,
@@ -21,7 +22,9 @@ from model.commands.worktrees import archive_worktree
 from model.domain.hosting import MergeMethod
 from model.domain.landing import Landing as LandingResult
 from model.domain.worktrees import Worktree
-from model.git import three_way
+from model.git import base_branch, three_way
+from model.git.base_branch import BaseBranch
+from model.landing import base_moves
 from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing
 from tests.model.worktrees.conftest import EventLog, Maker
@@ -145,6 +148,71 @@ async def test_what_is_not_ready_is_refused_with_the_next_step(
     repository.git("branch", "--move", "main", "trunk")
     with pytest.raises(SpinneyError, match="no branch 'main' to land in: it was renamed"):
         await land_worktree(landing.workspace, one.id, "0" * 40)
+
+
+async def test_files_come_back_if_the_checkout_cannot_be_written_to_the_end(
+    landing: Landing, repository: Repository
+) -> None:
+    repository.commit(".gitattributes", "z.txt filter=broken\n")
+    one = await landing.branch("one", a_txt="1\n", read_me="2\n", z_txt="3\n")
+    repository.git("config", "filter.broken.clean", "cat")
+    repository.git("config", "filter.broken.smudge", "false")
+    repository.git("config", "filter.broken.required", "true")
+    before = repository.git("rev-parse", "main")
+    with pytest.raises(SpinneyError, match=r"(?s)so nothing has landed: .*z\.txt"):
+        await _land(landing, one)
+    assert repository.git("rev-parse", "main") == before
+    assert repository.git("status", "--porcelain") == ""
+    assert await list_landings(landing.workspace, one.project_id) == []
+    repository.git("config", "--unset", "filter.broken.required")
+    await _land(landing, one)
+    assert repository.git("status", "--porcelain") == ""
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
+@pytest.mark.parametrize("what", ["landing", "undo"])
+async def test_what_a_power_cut_leaves_is_completed_and_never_to_be_committed(
+    landing: Landing, repository: Repository, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    one = await landing.branch("one", a_txt="1\n", b_txt="1\n")
+    two = await landing.branch("two", c_txt="1\n")
+    landed = await _land(landing, one) if what == "undo" else None
+    lock = repository.root / ".git" / "index.lock"
+
+    async def be_cut_off(root: Path, base: BaseBranch, to: str, why: str) -> None:
+        repository.git("update-ref", "refs/heads/main", to, base.commit)
+        if what == "undo":
+            (root / "a.txt").unlink()
+        else:
+            (root / "a.txt").write_text("1\n")
+        lock.touch()
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as cut:
+        cut.setattr(base_branch, "move_base", be_cut_off)
+        with pytest.raises(asyncio.CancelledError):
+            if landed is None:
+                await _land(landing, one)
+            else:
+                await undo_landing(landing.workspace, landed.id)
+    monkeypatch.setattr(base_moves, "_PATIENCE", 0.0)
+    monkeypatch.setattr(base_moves, "_PATIENCE_AT_START", 0.0)
+    with lock.open():  # Somebody may be at work.
+        await landing.workspace.landing.moves.recover()
+        [problem] = await get_problems(landing.workspace)
+        assert f"delete {lock}." in problem
+        assert (await preview_landing(landing.workspace, two.id)).problem == problem
+        with pytest.raises(SpinneyError, match="is between two commits"):
+            await land_worktree(
+                landing.workspace, two.id, repository.git("rev-parse", "main"), ignore_check=True
+            )
+    preview = await preview_landing(landing.workspace, two.id)
+    assert preview.problem == "The check has not run here."
+    assert repository.git("status", "--porcelain") == ""
+    assert await get_problems(landing.workspace) == []
+    [only] = await list_landings(landing.workspace, one.project_id)
+    assert (only.undone_at is not None) == (what == "undo")
+    assert (repository.root / "b.txt").exists() == (what == "landing")
 
 
 async def test_files_that_would_be_overwritten_in_the_checkout_are_kept(
