@@ -117,8 +117,13 @@ async def resolve_conflict(worktree_id: str, path: str, choice: ConflictChoice) 
 
 
 @command
-async def continue_operation(worktree_id: str) -> CommitResult:
-    """Complete the merge, rebase, cherry-pick or revert once no file has a conflict."""
+async def continue_operation(
+    worktree_id: str, allowed_secrets: list[str] | None = None
+) -> CommitResult:
+    """Complete the merge, rebase, cherry-pick or revert once no file has a conflict.
+
+    Refuses with `conflict` what looks like a secret, as `commit_changes` does.
+    """
 
 
 @command

@@ -47,18 +47,31 @@ async def get_commit_file_diff(worktree_id: str, sha: str, path: str) -> FileDif
 
 @command
 async def amend_commit(
-    worktree_id: str, message: str | None = None, stage_all: bool = False, force: bool = False
+    worktree_id: str,
+    message: str | None = None,
+    stage_all: bool = False,
+    force: bool = False,
+    allowed_secrets: list[str] | None = None,
 ) -> CommitResult:
     """Add the staged or (`stageAll`) all changes to the last commit, or change its `message`.
 
     Fails with `conflict` for a commit that was pushed or belongs to the base, unless `force` is
     given. The old commit stays in the reflog.
+
+    Refuses with `conflict` what looks like a secret, as `commit_changes` does.
     """
 
 
 @command
-async def fixup_commit(worktree_id: str, sha: str, stage_all: bool = False) -> CommitResult:
+async def fixup_commit(
+    worktree_id: str,
+    sha: str,
+    stage_all: bool = False,
+    allowed_secrets: list[str] | None = None,
+) -> CommitResult:
     """Put the staged or (`stageAll`) all changes into an earlier commit that was not pushed.
 
     If they do not fit there, nothing is changed.
+
+    Refuses with `conflict` what looks like a secret, as `commit_changes` does.
     """

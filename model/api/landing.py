@@ -83,8 +83,13 @@ async def undo_landing(landing_id: str) -> Landing:
 
 
 @command
-async def push_base(project_id: str, branch: str | None = None) -> None:
-    """Push the base branch, by default the project's, to the branch of its remote; never forces."""
+async def push_base(
+    project_id: str, branch: str | None = None, allowed_secrets: list[str] | None = None
+) -> None:
+    """Push the base branch, by default the project's, to the branch of its remote; never forces.
+
+    Refuses with `conflict` commits with what looks like a secret, as `git_push` does.
+    """
 
 
 @command

@@ -52,9 +52,15 @@ async def set_pull_request_draft(worktree_id: str, draft: bool) -> PullRequestDe
 
 @command
 async def edit_pull_request(
-    worktree_id: str, title: str | None = None, body: str | None = None
+    worktree_id: str,
+    title: str | None = None,
+    body: str | None = None,
+    allowed_secrets: list[str] | None = None,
 ) -> PullRequestDetails:
-    """Change title or description of the pull request."""
+    """Change title or description of the pull request.
+
+    Refuses with `conflict` what looks like a secret, as `commit_changes` does.
+    """
 
 
 @command
@@ -69,9 +75,15 @@ async def request_review(worktree_id: str, reviewers: list[str]) -> PullRequestD
 
 @command
 async def reply_to_thread(
-    worktree_id: str, thread_id: str, text: str = "", resolve: bool = False
+    worktree_id: str,
+    thread_id: str,
+    text: str = "",
+    resolve: bool = False,
+    allowed_secrets: list[str] | None = None,
 ) -> PullRequestDetails:
     """Reply to a thread of review comments, mark it as resolved, or both.
 
     A comment of the conversation is replied to there; to resolve it fails with `conflict`.
+
+    Refuses with `conflict` what looks like a secret, as `commit_changes` does.
     """

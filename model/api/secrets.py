@@ -7,21 +7,25 @@ from model.domain.secret_findings import Publishing, SecretReport
 
 @command
 async def find_secrets(
-    worktree_id: str,
     before: Publishing,
+    worktree_id: str | None = None,
+    project_id: str | None = None,
     stage_all: bool = False,
     remote: str = "origin",
     title: str | None = None,
     body: str | None = None,
+    branch: str | None = None,
 ) -> SecretReport:
-    """Search for keys, tokens and passwords in what would be committed or published.
+    """Search for keys, tokens and passwords in what would be committed or published from a worktree
+    or the directory of a project.
 
-    `commit` searches what is staged, or all changes (`stageAll`); `push` and `pull_request` search
-    the commits that `remote` does not have, except for merges; `pull_request` also its `title` and
-    `body`. What is allowed in the project is left out.
+    `commit` searches what is staged, or all changes (`stageAll`), and `body` as the message; `push`
+    and `pull_request` search the commits that `remote` does not have, except for merges, of the
+    checked-out branch, or those of `branch` that its own remote does not have; `pull_request` and
+    `text` search `title` and `body`. What is allowed in the project is left out.
 
-    `commit_changes`, `git_push` and `open_pull_request` refuse with `conflict` what is found here,
-    unless its fingerprint is in their `allowedSecrets`.
+    What commits or publishes refuses with `conflict` what is found here, unless its fingerprint is
+    in `allowedSecrets`.
     """
 
 

@@ -8,6 +8,7 @@ from model.api import changes as api
 from model.api.git import CommitResult
 from model.base.text import make_visible
 from model.commands.registry import implements
+from model.commands.secrets import open_gate
 from model.domain.changes import ConflictChoice, Operation, Side
 from model.domain.recovery import SnapshotReason
 from model.domain.worktrees import Worktree
@@ -120,14 +121,17 @@ async def resolve_conflict(
 
 
 @implements(api.continue_operation)
-async def continue_operation(workspace: "Workspace", worktree_id: str) -> CommitResult:
+async def continue_operation(
+    workspace: "Workspace", worktree_id: str, allowed_secrets: list[str] | None = None
+) -> CommitResult:
     root, _, _ = locate(workspace, worktree_id)
+    gate = open_gate(workspace, worktree_id, allowed_secrets)
     operation = await merging.find_operation(root)
 
     async def save_and_continue() -> str:
         reason: SnapshotReason = "rebase" if operation == "rebase" else "merge"
         await workspace.recovery_points.save(worktree_id, reason, f"Continued a {operation}")
-        return await conflicts.continue_operation(root)
+        return await conflicts.continue_operation(root, gate)
 
     sha = await workspace.cancellable_tasks.run(worktree_id, "commit", save_and_continue())
     workspace.poller.refresh(worktree_id)

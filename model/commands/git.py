@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from model.api import git as api
 from model.base.errors import SpinneyError, project_directory_missing, worktree_not_found
 from model.commands.registry import implements
+from model.commands.secrets import open_gate
 from model.domain.events.program import TaskCompleted
 from model.domain.projects import Project
 from model.domain.worktrees import Worktree
 from model.git import commit, diff, remotes, repositories, status
 from model.git.hosts import list_hosting_remotes
+from model.git.secret_gate import make_gate
 from model.git.snapshots import traces
 from model.git.snapshots.chain import SnapshotNote, take_snapshot
 from model.hosting.forges import find_forge
 from model.worktrees import require_project, require_worktree
-from model.worktrees.secret_gate import refuse_secrets, search_commit, search_push
 
 _log = logging.getLogger(__name__)
 
@@ -85,16 +86,12 @@ async def _commit(
 ) -> str:
     """Commit, and note on the commit where its lines come from if the preference says so."""
     root = Path(worktree.path)
-    tree = ""
-    if workspace.store.state.preferences.secret_check:
-        project = require_project(workspace.store.state, worktree.project_id)
-        report, tree = await search_commit(project, root, stage_all=stage_all)
-        refuse_secrets(report, "commit", allowed_secrets)
+    gate = open_gate(workspace, worktree.id, allowed_secrets)
     if not workspace.store.state.preferences.trace_notes:
-        return await commit.commit(root, message, stage_all, tree)
+        return await commit.commit(root, message, gate, stage_all)
     note = SnapshotNote("commit", worktree_id=worktree.id, worktree_name=worktree.name)
     snapshot = await take_snapshot(root, note)
-    sha = await commit.commit(root, message, stage_all, tree)
+    sha = await commit.commit(root, message, gate, stage_all)
     try:
         await traces.write_trace(root, sha, snapshot)
     except SpinneyError as error:
@@ -132,10 +129,8 @@ async def git_push(
     to = None
     if pr_number is not None:
         remote, to = await _pull_request_head(path, pr_number, remote)
-    if workspace.store.state.preferences.secret_check:
-        report = await search_push(project, path, remote)
-        refuse_secrets(report, "push", allowed_secrets or ())
-    return await _run_exchange(workspace, "push", worktree, remotes.push(path, remote, to))
+    gate = make_gate(workspace.store.state, project, allowed_secrets)
+    return await _run_exchange(workspace, "push", worktree, remotes.push(path, remote, gate, to))
 
 
 @implements(api.cancel_git)

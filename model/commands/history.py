@@ -10,6 +10,7 @@ from model.api.changes import ChangedFile, FileDiff
 from model.api.git import CommitResult
 from model.commands.changes import as_resource, locate
 from model.commands.registry import implements
+from model.commands.secrets import open_gate
 from model.git import changes, log, rewriting
 
 if TYPE_CHECKING:
@@ -50,21 +51,28 @@ async def amend_commit(
     message: str | None = None,
     stage_all: bool = False,
     force: bool = False,
+    allowed_secrets: list[str] | None = None,
 ) -> CommitResult:
     path, base, _ = locate(workspace, worktree_id)
-    amending = rewriting.amend(path, base, message, stage_all=stage_all, force=force)
+    gate = open_gate(workspace, worktree_id, allowed_secrets)
+    amending = rewriting.amend(path, base, message, gate, stage_all=stage_all, force=force)
     return await _rewrite(workspace, worktree_id, amending)
 
 
 @implements(api.fixup_commit)
 async def fixup_commit(
-    workspace: "Workspace", worktree_id: str, sha: str, stage_all: bool = False
+    workspace: "Workspace",
+    worktree_id: str,
+    sha: str,
+    stage_all: bool = False,
+    allowed_secrets: list[str] | None = None,
 ) -> CommitResult:
     path, base, _ = locate(workspace, worktree_id)
+    gate = open_gate(workspace, worktree_id, allowed_secrets)
 
     async def save_and_fix_up() -> str:
         await workspace.recovery_points.save(worktree_id, "rebase", f"Fixed up commit {sha[:10]}")
-        return await rewriting.fix_up(path, base, sha, stage_all=stage_all)
+        return await rewriting.fix_up(path, base, sha, gate, stage_all=stage_all)
 
     return await _rewrite(workspace, worktree_id, save_and_fix_up())
 

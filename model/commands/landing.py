@@ -21,6 +21,7 @@ from model.domain.landing import (
 )
 from model.domain.messages import SessionMessage
 from model.git.remote_branches import push_branch
+from model.git.secret_gate import make_gate
 from model.landing.checks import describe_failure
 from model.landing.obstacles import write_check_message, write_conflict_message
 from model.preferences.schema import PromptKey
@@ -91,9 +92,15 @@ async def undo_landing(workspace: "Workspace", landing_id: str) -> Landing:
 
 
 @implements(api.push_base)
-async def push_base(workspace: "Workspace", project_id: str, branch: str | None = None) -> None:
+async def push_base(
+    workspace: "Workspace",
+    project_id: str,
+    branch: str | None = None,
+    allowed_secrets: list[str] | None = None,
+) -> None:
     project = require_project(workspace.store.state, project_id)
-    await push_branch(Path(project.path), branch or project.default_branch)
+    gate = make_gate(workspace.store.state, project, allowed_secrets)
+    await push_branch(Path(project.path), branch or project.default_branch, gate)
     _refresh(workspace, project_id)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from model.api import pull_request_acts as api
 from model.base.errors import SpinneyError
 from model.commands.registry import implements
+from model.commands.secrets import open_gate
 from model.domain.events.program import TaskCompleted
 from model.domain.hosting import Check, CheckLog, MergeMethod, PullRequestDetails
 from model.domain.worktrees import Worktree
@@ -117,7 +118,11 @@ async def set_pull_request_draft(
 
 @implements(api.edit_pull_request)
 async def edit_pull_request(
-    workspace: "Workspace", worktree_id: str, title: str | None = None, body: str | None = None
+    workspace: "Workspace",
+    worktree_id: str,
+    title: str | None = None,
+    body: str | None = None,
+    allowed_secrets: list[str] | None = None,
 ) -> PullRequestDetails:
     worktree = require_worktree(workspace.store.state, worktree_id)
     if title is None and body is None:
@@ -129,8 +134,12 @@ async def edit_pull_request(
     if body is not None and len(body) > MAX_BODY:
         raise SpinneyError(f"Invalid field 'body': must have at most {MAX_BODY} characters")
 
+    gate = open_gate(workspace, worktree_id, allowed_secrets)
+    new_title = None if title is None else gate.check_text("title", title)
+    new_body = None if body is None else gate.check_text("description", body)
+
     async def edit(forge: Forge, path: Path, pull_request: int | str) -> None:
-        await forge.edit(path, pull_request, title, body)
+        await forge.edit(path, pull_request, new_title, new_body)
 
     return await _act(
         workspace, worktree, "edit_pull_request", edit,
@@ -164,7 +173,12 @@ async def request_review(
 
 @implements(api.reply_to_thread)
 async def reply_to_thread(
-    workspace: "Workspace", worktree_id: str, thread_id: str, text: str = "", resolve: bool = False
+    workspace: "Workspace",
+    worktree_id: str,
+    thread_id: str,
+    text: str = "",
+    resolve: bool = False,
+    allowed_secrets: list[str] | None = None,
 ) -> PullRequestDetails:
     worktree = require_worktree(workspace.store.state, worktree_id)
     if not text.strip() and not resolve:
@@ -172,12 +186,13 @@ async def reply_to_thread(
     if len(text) > MAX_BODY:
         raise SpinneyError(f"Invalid field 'text': must have at most {MAX_BODY} characters")
 
+    searched = open_gate(workspace, worktree_id, allowed_secrets).check_text("reply", text)
     if resolve:
         await _check_resolvable(workspace, worktree, thread_id)
 
     async def reply(forge: Forge, path: Path, pull_request: int | str) -> None:
         if text.strip():
-            await forge.reply_to_thread(path, pull_request, thread_id, text)
+            await forge.reply_to_thread(path, pull_request, thread_id, searched)
         if resolve:
             await forge.resolve_thread(path, pull_request, thread_id)
 

@@ -1,7 +1,5 @@
 """Implements `model.api.pull_requests`."""
 
-from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,15 +9,13 @@ from model.commands.registry import implements
 from model.domain.events.base import Event
 from model.domain.events.program import TaskCompleted
 from model.domain.events.worktrees import WorktreeUpdated
-from model.domain.projects import Project
 from model.git import remotes, repositories
 from model.git.branch_tips import read_branch_tips
 from model.git.history import list_commits_since
+from model.git.secret_gate import SearchedText, SecretGate, make_gate
 from model.hosting.forges import find_forge, is_pull_request_url
-from model.secrets import scanner
 from model.state import State
 from model.worktrees import require_project, require_worktree
-from model.worktrees.secret_gate import refuse_secrets, search_push, search_texts
 from model.writing.pull_request_text import Proposal, generate_pull_request_text
 
 if TYPE_CHECKING:
@@ -49,23 +45,22 @@ async def open_pull_request(
         raise _nothing_to_propose(branch, base)
     forge = await find_forge(path)
     await forge.check_access(path)  # Before pushing or writing anything.
-    is_searched = workspace.store.state.preferences.secret_check
-    if is_searched:
-        title, body = _search_texts(project, title, body, allowed_secrets or (), mask=mask_secrets)
-        report = await search_push(project, path, remote)
-        refuse_secrets(report, "pull_request", allowed_secrets or ())
-    await _push_if_needed(path, remote, branch)
+    gate = make_gate(workspace.store.state, project, allowed_secrets)
+
+    def check(name: str, text: str) -> SearchedText:
+        return gate.mask_text(text) if mask_secrets else gate.check_text(name, text, "pull_request")
+
+    given_title = check("title", title) if title else None
+    given_body = check("description", body) if body is not None else None
+    await _push_if_needed(path, remote, branch, gate)
     proposal = Proposal(worktree, branch, base, base_ref, commits)
-    text = await generate_pull_request_text(workspace.writer, proposal, title, body)
-    if is_searched:  # No person has seen what was written.
-        text = replace(
-            text,
-            title=text.title if title else scanner.mask_secrets(text.title),
-            body=text.body if body is not None else scanner.mask_secrets(text.body),
-        )
+    text = await generate_pull_request_text(workspace.writer, proposal, given_title, given_body)
+    # No person has seen what was written.
+    final_title = given_title or gate.mask_text(text.title)
+    final_body = gate.mask_text(text.body) if given_body is None else given_body
     if text.problem is not None:
         _report_fallback(workspace, worktree_id, text.problem)
-    opened = await forge.open_pull_request(path, base, text.title, text.body, draft=draft)
+    opened = await forge.open_pull_request(path, base, final_title, final_body, draft=draft)
     await _save_link(workspace, worktree_id, opened.number, opened.url)
     detail = f"#{opened.number} {opened.url}"
     workspace.store.record(
@@ -74,22 +69,6 @@ async def open_pull_request(
     workspace.poller.refresh(worktree_id)
     workspace.poller.refresh_hosting(worktree_id)
     return api.OpenedPullRequest(pr_number=opened.number, pr_url=opened.url)
-
-
-def _search_texts(
-    project: Project,
-    title: str | None,
-    body: str | None,
-    allowed: Collection[str],
-    *,
-    mask: bool,
-) -> tuple[str | None, str | None]:
-    """Return title and body, masked if that is asked for; else refuse secrets in them."""
-    if mask:
-        return title and scanner.mask_secrets(title), body and scanner.mask_secrets(body)
-    report = search_texts(project, {"title": title or "", "description": body or ""})
-    refuse_secrets(report, "pull_request", allowed)
-    return title, body
 
 
 @implements(api.save_worktree_pr)
@@ -184,11 +163,11 @@ def _nothing_to_propose(branch: str, base: str) -> SpinneyError:
     )
 
 
-async def _push_if_needed(path: Path, remote: str, branch: str) -> None:
+async def _push_if_needed(path: Path, remote: str, branch: str, gate: SecretGate) -> None:
     tips = (await read_branch_tips(path)).commits
     pushed = tips.get(f"refs/remotes/{remote}/{branch}")
     if pushed is not None and pushed == tips.get(f"refs/heads/{branch}"):
         return
-    success, output = await remotes.push(path, remote)
+    success, output = await remotes.push(path, remote, gate)
     if not success:
         raise SpinneyError(f"The branch could not be pushed: {output}", "git_error")

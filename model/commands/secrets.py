@@ -1,6 +1,7 @@
 """Implements `model.api.secrets`."""
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,10 +13,18 @@ from model.domain.events.base import Event
 from model.domain.events.projects import ProjectUpdated
 from model.domain.projects import Project
 from model.domain.secret_findings import Publishing, SecretReport
+from model.git.refs import check_branch_name
+from model.git.remote_branches import find_upstream
+from model.git.secret_gate import (
+    SecretGate,
+    make_gate,
+    search_commit,
+    search_push,
+    search_texts,
+)
 from model.projects.tree import without_secrets
 from model.state import State
 from model.worktrees import require_project, require_worktree
-from model.worktrees.secret_gate import search_commit, search_push, search_texts
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -28,24 +37,40 @@ _MAX_ABOUT: Final = 200
 @implements(api.find_secrets)
 async def find_secrets(
     workspace: "Workspace",
-    worktree_id: str,
     before: Publishing,
+    worktree_id: str | None = None,
+    project_id: str | None = None,
     stage_all: bool = False,
     remote: str = "origin",
     title: str | None = None,
     body: str | None = None,
+    branch: str | None = None,
 ) -> SecretReport:
-    worktree = require_worktree(workspace.store.state, worktree_id)
-    project = require_project(workspace.store.state, worktree.project_id)
-    root = Path(worktree.path)
+    state = workspace.store.state
+    worktree = None if worktree_id is None else require_worktree(state, worktree_id)
+    project = require_project(state, worktree.project_id if worktree else project_id or "")
+    root = Path(worktree.path if worktree else project.path)
     if before == "commit":
-        report, _ = await search_commit(project, root, stage_all=stage_all)
+        report, _ = await search_commit(project, root, body or "", stage_all=stage_all)
         return report
-    pushed = await search_push(project, root, remote)
+    texts = search_texts(project, {"title": title or "", "description": body or ""})
+    if before == "text":
+        return texts
+    if branch is not None:
+        remote, _ = await find_upstream(root, check_branch_name(branch))
+    pushed = await search_push(project, root, remote, f"refs/heads/{branch}" if branch else "HEAD")
     if before == "push":
         return pushed
-    texts = search_texts(project, {"title": title or "", "description": body or ""})
     return pushed.model_copy(update={"findings": [*texts.findings, *pushed.findings]})
+
+
+def open_gate(
+    workspace: "Workspace", worktree_id: str, allowed: Collection[str] | None
+) -> SecretGate:
+    """Return the gate of a worktree's project; raises `not_found`."""
+    state = workspace.store.state
+    project = require_project(state, require_worktree(state, worktree_id).project_id)
+    return make_gate(state, project, allowed)
 
 
 @implements(api.allow_secret)

@@ -1,4 +1,4 @@
-"""What the search for secrets found before a commit, a push or a pull request."""
+"""What the search for secrets found before a commit, a push, or a text of a pull request."""
 
 from typing import Literal
 
@@ -6,14 +6,14 @@ from pydantic import Field
 
 from model.domain.resource import Resource
 
-Publishing = Literal["commit", "push", "pull_request"]
+Publishing = Literal["commit", "push", "pull_request", "text"]
 
 
 class SecretFinding(Resource):
     """A key, token or password in what would be committed or published."""
 
     path: str
-    """The file; `title` or `description` of a pull request."""
+    """The file; `title` or `description` of a pull request; `message` of a commit."""
     line: int | None = None
     commit: str = ""
     """The commit that has it, shortened; empty if it is not committed."""

@@ -57,30 +57,44 @@ class Additions:
         return parse_added_lines(self.raw.decode("utf-8", "replace"))
 
 
-async def read_staged_additions(root: Path, *, stage_all: bool) -> Additions:
+async def read_staged_additions(
+    root: Path, *, stage_all: bool, against: str | None = None
+) -> Additions:
     """Read what a commit of the staged changes would add; with `stage_all`, of all changes.
 
-    The index stays as it is: all changes are staged in a copy of it.
+    The index stays as it is: all changes are staged in a copy of it. `against` is the commit that
+    they are compared with, by default the last one.
     """
+    commit = against or await resolve_head(root)
     if not stage_all:
-        return await _read_index(root, {})
+        return await _read_index(root, commit, {})
     index = Path((await git(root, "rev-parse", "--git-path", "index")).stdout)
     with tempfile.TemporaryDirectory(prefix="spinney-index-") as folder:
         copy = Path(folder) / "index"
         await asyncio.to_thread(_copy_if_present, root / index, copy)
         environment = {"GIT_INDEX_FILE": os.fspath(copy)}
         await git(root, "add", "--all", write=True, timeout=_TIMEOUT, environment=environment)
-        return await _read_index(root, environment)
+        return await _read_index(root, commit, environment)
 
 
-async def read_unpublished_additions(root: Path, remote: str) -> Additions:
-    """Read what the commits of HEAD add that no branch of `remote` has; merges are left out."""
+async def read_unpublished_additions(root: Path, remote: str, ref: str) -> Additions:
+    """Read what the commits of `ref` add that no branch of `remote` has; merges are left out."""
     printed = await git(
         root, *_QUIET, "log", "--patch", "--no-merges", "--no-show-signature", "--format=%x00%h",
-        *_OPTIONS, "HEAD", "--not", f"--remotes={remote}", "--",
+        *_OPTIONS, ref, "--not", f"--remotes={remote}", "--",
         timeout=_TIMEOUT, max_bytes=MAX_BYTES,
     )  # fmt: skip
     return Additions(printed.raw_stdout, not printed.is_truncated)
+
+
+async def read_unpublished_messages(root: Path, remote: str, ref: str) -> list[AddedLines]:
+    """Read the messages of the commits of `ref` that no branch of `remote` has, also of merges."""
+    printed = await git(
+        root, "log", "--no-patch", "--no-show-signature", "-z", "--format=%h%n%B", ref,
+        "--not", f"--remotes={remote}", "--", timeout=_TIMEOUT, max_bytes=MAX_BYTES,
+    )  # fmt: skip
+    found = (one.partition("\n") for one in printed.stdout.split("\0") if one)
+    return [AddedLines("message", 1, text, commit) for commit, _, text in found]
 
 
 async def read_index_tree(root: Path) -> str:
@@ -107,9 +121,9 @@ def parse_added_lines(diff: str) -> Iterator[AddedLines]:
             yield AddedLines(path, int(found[2]), text, commit)
 
 
-async def _read_index(root: Path, environment: dict[str, str]) -> Additions:
+async def _read_index(root: Path, commit: str, environment: dict[str, str]) -> Additions:
     printed = await git(
-        root, *_QUIET, "diff", "--cached", *_OPTIONS, await resolve_head(root), "--",
+        root, *_QUIET, "diff", "--cached", *_OPTIONS, commit, "--",
         timeout=_TIMEOUT, max_bytes=MAX_BYTES, environment=environment,
     )  # fmt: skip
     tree = await git(root, "write-tree", check=False, write=True, environment=environment)

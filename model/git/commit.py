@@ -8,43 +8,52 @@ from model.base.text import make_visible, restore_hidden
 from model.git.added_lines import read_index_tree
 from model.git.merging import read_prepared_message
 from model.git.run import git
+from model.git.secret_gate import SecretGate
 from model.git.status import has_uncommitted_changes
 
 HOOKS_TIMEOUT: Final = 300
 """Seconds; commit hooks run linters and tests."""
 
 
-async def commit(path: Path, message: str, stage_all: bool = False, tree: str = "") -> str:
+async def commit(path: Path, message: str, gate: SecretGate, stage_all: bool = False) -> str:
     """Commit the staged changes, or with `stage_all` every change including untracked files.
 
     Args:
         path: The worktree.
         message: The whole message.
+        gate: Refuses secrets in what would be committed.
         stage_all: Stage all changes first.
-        tree: The id of the tree that was searched for secrets, if it was.
 
     Returns:
         The id of the commit.
 
     Raises:
-        SpinneyError: Nothing to commit; what would be committed is not `tree`; `git_error` with
-            the message of git or a hook.
+        SpinneyError: Nothing to commit; a secret; `git_error` with the message of git or a hook.
     """
     text = restore_hidden(make_visible(message), await read_prepared_message(path)).strip()
     if not text:
         raise SpinneyError("The commit message is empty.")
     if not await has_uncommitted_changes(path) and not await _is_merging(path):
         raise SpinneyError("No uncommitted changes to commit", "conflict")
+    if not stage_all and not await has_staged_changes(path) and not await _is_merging(path):
+        raise SpinneyError("Nothing is staged. Stage changes first, or commit all.", "conflict")
+    await stage_searched(path, text, gate, stage_all=stage_all)
+    await git(path, "commit", f"--message={text}", write=True, timeout=HOOKS_TIMEOUT)
+    return (await git(path, "rev-parse", "HEAD")).stdout
+
+
+async def stage_searched(path: Path, message: str, gate: SecretGate, *, stage_all: bool) -> None:
+    """Search for secrets in what would be committed, and stage all changes if that is wanted.
+
+    Raises `conflict`, and stages nothing, if there are some.
+    """
+    tree = await gate.check_commit(path, message, stage_all=stage_all)
     if stage_all:
         await git(path, "add", "--all", write=True, timeout=HOOKS_TIMEOUT)
-    elif not await has_staged_changes(path) and not await _is_merging(path):
-        raise SpinneyError("Nothing is staged. Stage changes first, or commit all.", "conflict")
     if tree and await read_index_tree(path) != tree:
         raise SpinneyError(
             "The files changed while they were searched for secrets. Commit again.", "conflict"
         )
-    await git(path, "commit", f"--message={text}", write=True, timeout=HOOKS_TIMEOUT)
-    return (await git(path, "rev-parse", "HEAD")).stdout
 
 
 async def has_staged_changes(path: Path) -> bool:

@@ -14,6 +14,7 @@ from model.git.diff import resolve_head
 from model.git.discarding import DiscardRecord, replace_file
 from model.git.merging import find_operation
 from model.git.run import git
+from model.git.secret_gate import SecretGate
 
 _TIMEOUT: Final = 300
 """Seconds; hooks of a commit run linters and tests."""
@@ -56,10 +57,11 @@ async def resolve(
     return await replace_file(path, discards, name, write)
 
 
-async def continue_operation(path: Path) -> str:
+async def continue_operation(path: Path, gate: SecretGate) -> str:
     """Complete the merge, rebase, cherry-pick or revert; returns the id of the last commit.
 
-    Raises `SpinneyError` if files still have conflicts, or the next commit has some.
+    Raises `SpinneyError` if files still have conflicts or their resolution has secrets, or the next
+    commit has conflicts.
     """
     operation = await find_operation(path)
     if operation is None:
@@ -72,6 +74,7 @@ async def continue_operation(path: Path) -> str:
             f"conflicts: {', '.join(conflicts[:5])}.",
             "conflict",
         )
+    await gate.check_commit(path, "", stage_all=False)
     await git(path, operation, "--continue", write=True, timeout=_TIMEOUT)
     return await resolve_head(path)
 

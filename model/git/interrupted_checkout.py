@@ -75,7 +75,7 @@ async def _complete(path: Path, other: str, target: str) -> str:
         mine, theirs = theirs, mine
     kept = await _bring_back(path, mine, theirs)
     if is_there:
-        # What the target does not have is a file of its own now, and in nobody's way.
+        # What the target does not have is a file of its own now, and in the way of nothing.
         return _describe_kept([name for name in kept if mine[name] is not None])
     if any(theirs[name] is None for name in kept):
         return _describe_kept(kept)  # Git would have to delete it.

@@ -10,6 +10,7 @@ from model.git.error_messages import clean_output
 from model.git.refs import check_branch_name
 from model.git.repositories import list_remote_names
 from model.git.run import git
+from model.git.secret_gate import SecretGate
 
 _TIMEOUT: Final = 300
 """Seconds; a large push takes minutes, a password prompt fails at once."""
@@ -25,14 +26,16 @@ class RemoteBranch:
     """The commit that it may have when it is deleted."""
 
 
-async def push_branch(root: Path, branch: str) -> None:
+async def push_branch(root: Path, branch: str, gate: SecretGate) -> None:
     """Push a local branch to the branch of its remote that it follows; never forces.
 
     Raises:
-        SpinneyError: `git_error` with git's own words and the next step.
+        SpinneyError: `conflict` for secrets in commits that the remote does not have;
+            `git_error` with git's own words and the next step.
     """
     check_branch_name(branch)
     remote, name = await find_upstream(root, branch)
+    await gate.check_push(root, remote, f"refs/heads/{branch}")
     refspec = f"refs/heads/{branch}:refs/heads/{name}"
     result = await git(
         root, "push", "--end-of-options", remote, refspec,

@@ -9,6 +9,7 @@ from model.git.push_refusals import explain_refusal
 from model.git.refs import check_branch_name
 from model.git.repositories import check_remote, get_current_branch
 from model.git.run import GitResult, git
+from model.git.secret_gate import SecretGate
 
 _TIMEOUT: Final = 300
 """Seconds; a large push takes minutes, a password prompt fails at once."""
@@ -36,7 +37,9 @@ async def pull(path: Path, remote: str, branch: str) -> tuple[bool, str]:
     return await _run(path, "pull", "--no-edit", *options, remote, f"refs/heads/{branch}")
 
 
-async def push(path: Path, remote: str, to: str | None = None) -> tuple[bool, str]:
+async def push(
+    path: Path, remote: str, gate: SecretGate, to: str | None = None
+) -> tuple[bool, str]:
     """Push the checked-out branch to the same name on `remote`; return success and git's output.
 
     Why it was refused comes before the output, if that is known. The first push sets the branch's
@@ -45,6 +48,7 @@ async def push(path: Path, remote: str, to: str | None = None) -> tuple[bool, st
     Args:
         path: The worktree.
         remote: The name of a configured remote.
+        gate: Refuses secrets in the commits that the remote does not have.
         to: A different branch name on the remote, such as the head of a pull request.
     """
     await check_remote(path, remote)
@@ -54,6 +58,7 @@ async def push(path: Path, remote: str, to: str | None = None) -> tuple[bool, st
             "No branch is checked out here (detached HEAD). Switch to a branch before you push.",
             "conflict",
         )
+    await gate.check_push(path, remote, f"refs/heads/{branch}")
     if to is not None:
         check_branch_name(to)
         refspec = f"refs/heads/{branch}:refs/heads/{to}"

@@ -5,18 +5,25 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.git.commit import HOOKS_TIMEOUT, has_staged_changes
+from model.git.commit import HOOKS_TIMEOUT, has_staged_changes, stage_searched
 from model.git.diff import resolve_head
 from model.git.log import LoggedCommit, list_log, resolve_commit
 from model.git.merging import find_operation
 from model.git.run import git
+from model.git.secret_gate import SecretGate
 
 _REACH: Final = 250
 """Commits behind the newest that can be fixed up."""
 
 
 async def amend(
-    path: Path, base: str, message: str | None, *, stage_all: bool = False, force: bool = False
+    path: Path,
+    base: str,
+    message: str | None,
+    gate: SecretGate,
+    *,
+    stage_all: bool = False,
+    force: bool = False,
 ) -> str:
     """Replace the last commit by one with the staged or (`stage_all`) all changes as well.
 
@@ -24,6 +31,7 @@ async def amend(
         path: The worktree.
         base: The branch that it was created from.
         message: The new message; `None` keeps it.
+        gate: Refuses secrets in what is added.
         stage_all: Whether to stage everything first.
         force: Whether to replace a commit that was pushed or that the base has as well.
 
@@ -43,8 +51,7 @@ async def amend(
     text = make_visible(message).strip() if message is not None else None
     if text == "":
         raise SpinneyError("The commit message is empty.")
-    if stage_all:
-        await git(path, "add", "--all", write=True, timeout=HOOKS_TIMEOUT)
+    await stage_searched(path, text or "", gate, stage_all=stage_all)
     if text is None and not await has_staged_changes(path):
         raise SpinneyError("Nothing is staged. Stage changes, or write a new message.", "conflict")
     option = "--no-edit" if text is None else f"--message={text}"
@@ -52,7 +59,9 @@ async def amend(
     return await resolve_head(path)
 
 
-async def fix_up(path: Path, base: str, commit: str, *, stage_all: bool = False) -> str:
+async def fix_up(
+    path: Path, base: str, commit: str, gate: SecretGate, *, stage_all: bool = False
+) -> str:
     """Put the staged or (`stage_all`) all changes into an earlier commit of the branch.
 
     Returns the id of the branch's new last commit. If the changes do not fit there, everything is
@@ -72,9 +81,8 @@ async def fix_up(path: Path, base: str, commit: str, *, stage_all: bool = False)
             "There is a merge after that commit. Fix it up with git rebase in a shell.", "conflict"
         )
     if position == 0:
-        return await amend(path, base, None, stage_all=stage_all)
-    if stage_all:
-        await git(path, "add", "--all", write=True, timeout=HOOKS_TIMEOUT)
+        return await amend(path, base, None, gate, stage_all=stage_all)
+    await stage_searched(path, "", gate, stage_all=stage_all)
     if not await has_staged_changes(path):
         raise SpinneyError("Nothing is staged. Stage the changes for that commit.", "conflict")
     await git(path, "commit", f"--fixup={sha}", write=True, timeout=HOOKS_TIMEOUT)

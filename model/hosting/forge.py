@@ -23,6 +23,7 @@ from model.domain.hosting import (
     WorkflowRun,
     WorkKind,
 )
+from model.git.secret_gate import SearchedText
 
 PullRequestStatus = Literal["draft", "open", "review", "merged", "closed"]
 CheckStatus = Literal["success", "failure", "pending", "error"]
@@ -129,7 +130,7 @@ class Forge(Protocol):
         ...
 
     async def open_pull_request(
-        self, path: Path, base: str, title: str, body: str, *, draft: bool
+        self, path: Path, base: str, title: SearchedText, body: SearchedText, *, draft: bool
     ) -> PullRequestLink:
         """Open a pull request for the pushed branch checked out in `path`, to be merged into
         `base`; return the one that is open for this branch already, if there is one.
@@ -193,7 +194,11 @@ class Forge(Protocol):
         ...
 
     async def edit(
-        self, path: Path, pull_request: int | str, title: str | None, body: str | None
+        self,
+        path: Path,
+        pull_request: int | str,
+        title: SearchedText | None,
+        body: SearchedText | None,
     ) -> None:
         """Change title or description."""
         ...
@@ -209,7 +214,7 @@ class Forge(Protocol):
         ...
 
     async def reply_to_thread(
-        self, path: Path, pull_request: int | str, thread_id: str, text: str
+        self, path: Path, pull_request: int | str, thread_id: str, text: SearchedText
     ) -> None:
         """Reply to a thread of review comments, or to a comment of the conversation."""
         ...

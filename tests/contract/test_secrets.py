@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import pytest
+
+from model.api.command import COMMANDS
 from tests.contract.conftest import expect_error
 from tests.contract.project_client import ProjectClient
 from tests.model.hosting.conftest import FakeGh
@@ -108,6 +111,99 @@ async def test_a_pull_request_is_refused_or_masked(client: ProjectClient, fake_g
     called = " ".join(map(str, fake_gh.calls))
     assert "Use\n[GitHub token]" in called or "Use\\n[GitHub token]" in called
     assert TOKEN not in called
+
+
+GATED: dict[str, dict[str, Any]] = {
+    "amend_commit": {"stageAll": True},
+    "commit_changes": {"message": f"Use {TOKEN}", "stageAll": True},
+    "continue_operation": {},
+    "edit_pull_request": {"body": f"Use {TOKEN}"},
+    "fixup_commit": {"stageAll": True},
+    "git_push": {},
+    "open_pull_request": {"title": f"Use {TOKEN}"},
+    "push_base": {},
+    "reply_to_thread": {"threadId": "T_7_0", "text": f"Use {TOKEN}"},
+}
+"""What commits or publishes, with arguments by which it would do that with a secret."""
+
+
+def test_each_command_that_commits_or_publishes_can_be_answered() -> None:
+    able = {
+        name
+        for name, each in COMMANDS.items()
+        if any(argument.name == "allowed_secrets" for argument in each.arguments)
+    }
+    assert able == GATED.keys()
+
+
+@pytest.mark.parametrize("name", ["amend_commit", "fixup_commit"])
+async def test_a_rewritten_commit_is_searched(client: ProjectClient, name: str) -> None:
+    made = await client.create()
+    client.write(made)
+    await client.call("commit_changes", worktreeId=made["id"], message="Mend", stageAll=True)
+    head = client.git(made, "rev-parse", "HEAD")
+    client.write(made, "a.env", f"TOKEN={TOKEN}\n")
+    sha = {"sha": head} if name == "fixup_commit" else {}
+    args = {"worktreeId": made["id"], **sha, **GATED[name]}
+    error = await expect_error(client.call, name, **args)
+    assert error.startswith("The commit would contain 1 possible secret: GitHub token in a.env:1.")
+    assert client.git(made, "rev-parse", "HEAD") == head
+    [found] = await _find(client, made, "commit", stageAll=True)
+    done = await client.call(name, allowedSecrets=[found["fingerprint"]], **args)
+    assert done["success"] is True
+
+
+async def test_a_pushed_base_is_searched_with_the_messages_of_its_commits(
+    client: ProjectClient,
+) -> None:
+    made = await client.create()
+    client.write(made)
+    client.git(made, "add", ".")
+    client.git(made, "commit", "-m", "Mend", "-m", f"With {TOKEN}")
+    client.repository.git("merge", "--quiet", "--no-ff", "--no-edit", made["branch"])
+    there = client.repository.git("ls-remote", "origin", "main")
+    args = {"projectId": client.project_id, "branch": "main"}
+    error = await expect_error(client.call, "push_base", **args)
+    assert "The push would publish 1 possible secret: GitHub token in message:" in error
+    assert client.repository.git("ls-remote", "origin", "main") == there
+    report = await client.call("find_secrets", before="push", **args)
+    allowed = [found["fingerprint"] for found in report["findings"]]
+    await client.call("push_base", allowedSecrets=allowed, **args)
+    assert client.repository.git("ls-remote", "origin", "main") != there
+
+
+async def test_a_resolution_is_searched_and_not_what_it_merges(client: ProjectClient) -> None:
+    made = await client.create()
+    client.write(made, "a.txt", "mine\n")
+    await client.call("commit_changes", worktreeId=made["id"], message="Mine", stageAll=True)
+    client.repository.write("known.env", f"TOKEN={OTHER}\n")
+    client.repository.commit("a.txt", "theirs\n")
+    done = await client.call("git_pull", worktreePath=made["path"], baseBranch="main", remote=".")
+    assert done["success"] is False
+    client.write(made, "a.txt", f"TOKEN={TOKEN}\n")
+    client.git(made, "add", "a.txt")
+    args = {"worktreeId": made["id"]}
+    error = await expect_error(client.call, "continue_operation", **args)
+    assert "would contain 1 possible secret: GitHub token in a.txt:1." in error
+    client.write(made, "a.txt", "both\n")
+    client.git(made, "add", "a.txt")
+    assert (await client.call("continue_operation", **args))["success"] is True
+
+
+@pytest.mark.parametrize("name", ["edit_pull_request", "reply_to_thread"])
+async def test_a_text_for_a_pull_request_is_searched(
+    client: ProjectClient, fake_gh: FakeGh, name: str
+) -> None:
+    made = await client.create()
+    error = await expect_error(client.call, name, worktreeId=made["id"], **GATED[name])
+    assert error.startswith("The text would publish 1 possible secret: GitHub token in ")
+    assert TOKEN not in str(fake_gh.calls)
+    [found] = await _find(client, made, "text", body=f"Use {TOKEN}")
+    allowed = [found["fingerprint"]]
+    error = await expect_error(
+        client.call, name, worktreeId=made["id"], allowedSecrets=allowed, **GATED[name]
+    )
+    assert "secret" not in error, "it has no pull request"
 
 
 async def test_nothing_is_searched_if_the_preference_is_off(client: ProjectClient) -> None:

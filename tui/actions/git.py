@@ -52,7 +52,8 @@ async def commit(desk: Desk) -> None:
             )
             return result.commit_sha
 
-        return await after_secrets(desk, worktree, "commit", run, stage_all=stage_all)
+        searched = {"worktree_id": worktree.id, "stage_all": stage_all, "body": message}
+        return await after_secrets(desk, worktree.project_id, "commit", run, **searched)
 
     async def write_message(stage_all: bool) -> str:
         result = await call(write_commit_message, worktree_id=worktree.id, stage_all=stage_all)
@@ -252,7 +253,7 @@ async def _exchange(
             desk.pending.reported.add((task, worktree.id))
             return await call(commands.git_push, worktree_path=path, allowed_secrets=allowed)
 
-        return await after_secrets(desk, worktree, "push", push)
+        return await after_secrets(desk, worktree.project_id, "push", push, worktree_id=worktree.id)
 
     cancel = _cancel(desk, worktree)
     return await desk.ask(Progress(title, message, transfer, cancel))

@@ -17,6 +17,7 @@ from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.screens.dialog import Report
 from tui.screens.go_ahead import GoAhead
+from tui.screens.secrets_found import after_secrets
 from tui.store.places import Place
 
 if TYPE_CHECKING:
@@ -117,5 +118,11 @@ async def push_base(desk: Desk, project_id: str, base: str) -> None:
     sentence = f"Push {name} to its remote? A landing that was pushed can no longer be taken back."
     if await desk.ask(GoAhead(f"Push {name}", sentence, "push")):
         desk.say(f"Pushing {name} …")
-        await desk.client.call(commands.push_base, project_id=project_id, branch=base)
+
+        async def run(allowed: list[str] | None) -> None:
+            await desk.client.call(
+                commands.push_base, project_id=project_id, branch=base, allowed_secrets=allowed
+            )
+
+        await after_secrets(desk, project_id, "push", run, project_id=project_id, branch=base)
         desk.say(f"{name} was pushed.")

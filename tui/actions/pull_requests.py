@@ -57,8 +57,12 @@ async def pull_request(desk: Desk) -> None:
                 allowed_secrets=allowed,
             )
 
-        title, body = draft.title or None, draft.body or None
-        return await after_secrets(desk, worktree, "pull_request", run, title=title, body=body)
+        searched = {
+            "worktree_id": worktree.id,
+            "title": draft.title or None,
+            "body": draft.body or None,
+        }
+        return await after_secrets(desk, worktree.project_id, "pull_request", run, **searched)
 
     project = desk.state.projects[worktree.project_id]
     branches = worktree.branch, worktree.base_branch or project.default_branch

@@ -8,6 +8,7 @@ from model.api.changes import continue_operation, resolve_conflict, undo_discard
 from model.api.git import cancel_git
 from tui.diff.screen import Diff, DiffActionFunction
 from tui.screens.go_ahead import GoAhead
+from tui.screens.secrets_found import after_secrets
 
 if TYPE_CHECKING:
     from model.api.changes import DiscardedFile
@@ -84,9 +85,17 @@ async def continue_(screen: Diff) -> None:
     if not await desk.ask(GoAhead(f"Continue the {operation}", sentence, "continue")):
         return
 
+    worktree = screen.worktree
+
+    async def run(allowed: list[str] | None) -> "CommitResult":
+        desk.pending.reported.add(("commit", worktree.id))
+        return await desk.client.call(
+            continue_operation, worktree_id=worktree.id, allowed_secrets=allowed
+        )
+
     async def work() -> "CommitResult":
-        desk.pending.reported.add(("commit", screen.worktree.id))
-        return await desk.client.call(continue_operation, worktree_id=screen.worktree.id)
+        about = worktree.project_id
+        return await after_secrets(desk, about, "commit", run, worktree_id=worktree.id)
 
     async def cancel() -> None:
         await desk.client.call(cancel_git, worktree_id=screen.worktree.id)

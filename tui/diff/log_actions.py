@@ -14,6 +14,7 @@ from tui.diff.log_screen import Log
 from tui.screens.commit import CommitDraft
 from tui.screens.dialog import Confirm
 from tui.screens.go_ahead import GoAhead
+from tui.screens.secrets_found import after_secrets
 
 if TYPE_CHECKING:
     from model.api.history import Commit
@@ -50,15 +51,22 @@ async def amend(screen: Log) -> None:
     message = f"{last.subject}\n\n{last.body}".strip()
 
     async def make_commit(text: str, stage_all: bool) -> str:
-        desk.pending.reported.add(("commit", worktree.id))
-        result = await desk.client.call(
-            amend_commit,
-            worktree_id=worktree.id,
-            message=text if text != message else None,
-            stage_all=stage_all,
-            force=is_forced,
-        )
-        return result.commit_sha
+        new_text = text if text != message else None
+
+        async def run(allowed: list[str] | None) -> str:
+            desk.pending.reported.add(("commit", worktree.id))
+            result = await desk.client.call(
+                amend_commit,
+                worktree_id=worktree.id,
+                message=new_text,
+                stage_all=stage_all,
+                force=is_forced,
+                allowed_secrets=allowed,
+            )
+            return result.commit_sha
+
+        searched = {"worktree_id": worktree.id, "stage_all": stage_all, "body": new_text}
+        return await after_secrets(desk, worktree.project_id, "commit", run, **searched)
 
     draft = desk.drafts.get(CommitDraft, last.sha)
     draft.message = draft.message or message
@@ -104,14 +112,26 @@ async def fixup(screen: Log) -> None:
         "It and the commits after it are written again."
     )
     if await desk.ask(GoAhead("Fix up", sentence, "fix up")):
-        result = await desk.client.call(
-            fixup_commit, worktree_id=screen.worktree.id, sha=commit.sha, stage_all=not staged
-        )
+        last = await _fix_up(screen, commit.sha, stage_all=not staged)
         screen.load()
-        desk.say(
-            f"Fixed up '{clean_line(commit.subject)}'. The last commit is now "
-            f"{result.commit_sha[:10]}."
+        desk.say(f"Fixed up '{clean_line(commit.subject)}'. The last commit is now {last[:10]}.")
+
+
+async def _fix_up(screen: Log, sha: str, *, stage_all: bool) -> str:
+    desk, worktree = screen.desk, screen.worktree
+
+    async def run(allowed: list[str] | None) -> str:
+        result = await desk.client.call(
+            fixup_commit,
+            worktree_id=worktree.id,
+            sha=sha,
+            stage_all=stage_all,
+            allowed_secrets=allowed,
         )
+        return result.commit_sha
+
+    searched = {"worktree_id": worktree.id, "stage_all": stage_all}
+    return await after_secrets(desk, worktree.project_id, "commit", run, **searched)
 
 
 async def message(screen: Log) -> None:

@@ -1,6 +1,6 @@
 """Actions of the pull request screen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from model.api import pull_request_acts as commands
@@ -17,6 +17,7 @@ from tui.screens.choose import Choice
 from tui.screens.choose_session import session_for
 from tui.screens.dialog import AskText, Confirm
 from tui.screens.go_ahead import GoAhead
+from tui.screens.secrets_found import after_secrets
 from tui.screens.text_reader import ReaderText, TextReader
 from tui.transcript.targets import Target
 
@@ -260,12 +261,29 @@ async def edit(screen: PullRequestScreen) -> None:
         return
 
     async def save(title: str | None, body: str | None) -> "PullRequestDetails":
-        return await desk.client.call(
-            commands.edit_pull_request, worktree_id=screen.worktree.id, title=title, body=body
-        )
+        async def run(allowed: list[str] | None) -> "PullRequestDetails":
+            return await desk.client.call(
+                commands.edit_pull_request,
+                worktree_id=screen.worktree.id,
+                title=title,
+                body=body,
+                allowed_secrets=allowed,
+            )
+
+        return await _after_secrets(screen, run, title=title, body=body)
 
     if (saved := await desk.ask(EditPullRequest(details, save))) is not None:
         screen.show_details(saved)
+
+
+async def _after_secrets(
+    screen: PullRequestScreen,
+    run: "Callable[[list[str] | None], Coroutine[Any, Any, PullRequestDetails]]",
+    **texts: str | None,
+) -> "PullRequestDetails":
+    worktree = screen.worktree
+    searched = {"worktree_id": worktree.id, **texts}
+    return await after_secrets(screen.desk, worktree.project_id, "text", run, **searched)
 
 
 async def reviewers(screen: PullRequestScreen) -> None:
@@ -298,13 +316,17 @@ async def _reply_to(screen: PullRequestScreen, thread: "ReviewThread") -> None:
     desk = screen.desk
 
     async def send(text: str, resolve: bool) -> "PullRequestDetails":
-        return await desk.client.call(
-            commands.reply_to_thread,
-            worktree_id=screen.worktree.id,
-            thread_id=thread.id,
-            text=text,
-            resolve=resolve,
-        )
+        async def run(allowed: list[str] | None) -> "PullRequestDetails":
+            return await desk.client.call(
+                commands.reply_to_thread,
+                worktree_id=screen.worktree.id,
+                thread_id=thread.id,
+                text=text,
+                resolve=resolve,
+                allowed_secrets=allowed,
+            )
+
+        return await _after_secrets(screen, run, body=text)
 
     written = desk.drafts.get(ReplyDraft, thread.id)
     if (details := await desk.ask(ReplyToThread(thread, written, send))) is not None:

@@ -1,4 +1,4 @@
-"""The dialog with the secrets that a commit, push or pull request would publish."""
+"""The dialog with the secrets that a commit, a push or a text would publish."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -18,7 +18,6 @@ from tui.widgets.key_line import keys_line
 
 if TYPE_CHECKING:
     from model.domain.secret_findings import Publishing, SecretFinding
-    from model.domain.worktrees import Worktree
     from tui.desk import Desk
 
 R = TypeVar("R")
@@ -27,6 +26,7 @@ _ACTS: "dict[Publishing, tuple[str, str]]" = {
     "commit": ("would be committed", "commit anyway"),
     "push": ("would be pushed", "push anyway"),
     "pull_request": ("would be published", "publish anyway"),
+    "text": ("would be published", "publish anyway"),
 }
 
 
@@ -113,15 +113,16 @@ class SecretsFound(Dialog[list[str]]):
 
 async def after_secrets(
     desk: "Desk",
-    worktree: "Worktree",
+    project_id: str,
     act: "Publishing",
     run: Callable[[list[str] | None], Coroutine[Any, Any, R]],
+    /,
     **searched: Any,
 ) -> R:
     """Run an act; if secrets refuse it, show them, and run it again with those allowed.
 
     `run` gets the allowed fingerprints, and raises `SpinneyError`, which is raised again if it has
-    another reason, or if the person goes back. `searched`: what else `find_secrets` needs to know.
+    another reason, or if the person goes back. `searched`: what `find_secrets` needs to know.
     """
     try:
         return await run(None)
@@ -129,16 +130,15 @@ async def after_secrets(
         if error.error_type != "conflict":
             raise
         call = desk.client.call
-        report = await call(commands.find_secrets, worktree_id=worktree.id, before=act, **searched)
+        report = await call(commands.find_secrets, before=act, **searched)
         if not report.findings:
             raise
 
         async def allow(found: "SecretFinding") -> None:
             about = f"{found.label} in {found.path}"
-            project = worktree.project_id
             await call(
                 commands.allow_secret,
-                project_id=project,
+                project_id=project_id,
                 fingerprint=found.fingerprint,
                 about=about,
             )

@@ -17,6 +17,7 @@ from model.domain.hosting import (
     WorkflowRun,
     WorkKind,
 )
+from model.git.secret_gate import SearchedText
 from model.hosting.forge import (
     ItemQuery,
     ItemText,
@@ -66,7 +67,7 @@ class GitHub:
         await find_repository(path)
 
     async def open_pull_request(
-        self, path: Path, base: str, title: str, body: str, *, draft: bool
+        self, path: Path, base: str, title: SearchedText, body: SearchedText, *, draft: bool
     ) -> PullRequestLink:
         return await pull_requests.open_pull_request(path, base, title, body, draft=draft)
 
@@ -115,7 +116,11 @@ class GitHub:
         await acting.set_draft(path, await _locate(path, pull_request), draft)
 
     async def edit(
-        self, path: Path, pull_request: int | str, title: str | None, body: str | None
+        self,
+        path: Path,
+        pull_request: int | str,
+        title: SearchedText | None,
+        body: SearchedText | None,
     ) -> None:
         await acting.edit(path, await _locate(path, pull_request), title, body)
 
@@ -128,7 +133,7 @@ class GitHub:
         await acting.request_review(path, await _locate(path, pull_request), reviewers)
 
     async def reply_to_thread(
-        self, path: Path, pull_request: int | str, thread_id: str, text: str
+        self, path: Path, pull_request: int | str, thread_id: str, text: SearchedText
     ) -> None:
         place = await _locate(path, pull_request)
         await threads.reply_to_thread(path, place, thread_id, text)

@@ -19,6 +19,7 @@ from model.domain.hosting import (
     WorkKind,
 )
 from model.git.repositories import get_current_branch
+from model.git.secret_gate import SearchedText
 from model.hosting.forge import (
     ItemQuery,
     ItemText,
@@ -67,7 +68,7 @@ class GitLab:
         await get_object(project, project.endpoint)
 
     async def open_pull_request(
-        self, path: Path, base: str, title: str, body: str, *, draft: bool
+        self, path: Path, base: str, title: SearchedText, body: SearchedText, *, draft: bool
     ) -> PullRequestLink:
         branch = await get_current_branch(path)
         if branch is None:
@@ -119,7 +120,11 @@ class GitLab:
         await merge_requests.set_draft(path, pull_request, draft)
 
     async def edit(
-        self, path: Path, pull_request: int | str, title: str | None, body: str | None
+        self,
+        path: Path,
+        pull_request: int | str,
+        title: SearchedText | None,
+        body: SearchedText | None,
     ) -> None:
         await merge_requests.edit(path, pull_request, title, body)
 
@@ -132,7 +137,7 @@ class GitLab:
         await merge_requests.request_review(path, pull_request, reviewers)
 
     async def reply_to_thread(
-        self, path: Path, pull_request: int | str, thread_id: str, text: str
+        self, path: Path, pull_request: int | str, thread_id: str, text: SearchedText
     ) -> None:
         await discussions.reply(path, pull_request, thread_id, text)
 

@@ -9,6 +9,7 @@ import { navigate } from "./overlays.js";
 import { currentRoute, hashFor, parseRoute } from "./router.js";
 import { State, noChange } from "./state.js";
 import { Toasts } from "./toasts.js";
+import { callAfterSecrets } from "./views/secrets_found.js";
 
 const SKELETON_LINES = 6;
 
@@ -257,7 +258,7 @@ export class App {
   async #attempt(command, args, shouldReport) {
     if (!may(command)) return undefined;
     try {
-      return (await this.connection.call(command, args)) ?? null;
+      return (await callAfterSecrets(this, command, args)) ?? null;
     } catch (error) {
       if (shouldReport()) this.toast(/** @type {Error} */ (error).message, { bad: true });
       return undefined;

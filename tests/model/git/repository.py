@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from model.domain.projects import Project
+from model.git.secret_gate import SecretGate
 from tests.environment import create_home
 from tests.patience import PATIENCE
+
+OPEN_GATE = SecretGate(
+    Project(id="p1", name="p", path="/p", default_branch="main", added_at=0.0), is_on=False
+)
+"""Lets everything pass."""
 
 
 @dataclass(frozen=True)

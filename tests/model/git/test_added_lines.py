@@ -38,7 +38,7 @@ async def test_the_commits_that_a_remote_lacks_are_read_one_by_one(
 ) -> None:
     first = with_remote.commit("one", "1\n")
     second = with_remote.commit("one", "2\n")
-    additions = await read_unpublished_additions(with_remote.root, "origin")
+    additions = await read_unpublished_additions(with_remote.root, "origin", "HEAD")
     assert list(additions.lines()) == [
         AddedLines("one", 1, "2", second[:7]),
         AddedLines("one", 1, "1", first[:7]),

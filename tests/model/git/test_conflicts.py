@@ -10,7 +10,7 @@ from model.git.changes import list_changed_files
 from model.git.conflicts import continue_operation, resolve
 from model.git.discarding import undo
 from model.git.merging import find_operation
-from tests.model.git.repository import Repository
+from tests.model.git.repository import OPEN_GATE, Repository
 
 LINES = "one\ntwo\nthree\n"
 
@@ -48,7 +48,7 @@ async def test_a_conflict_is_resolved_by_a_side_and_the_merge_completed(
     start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
     await resolve(repository.root, discards, "file", choice)
     assert (repository.root / "file").read_text() == text
-    sha = await continue_operation(repository.root)
+    sha = await continue_operation(repository.root, OPEN_GATE)
     assert sha == repository.git("rev-parse", "HEAD")
     assert await find_operation(repository.root) is None
     assert len(repository.git("log", "-1", "--format=%P").split()) == 2
@@ -63,7 +63,7 @@ async def test_a_side_that_deleted_the_file_deletes_it(
         await resolve(repository.root, discards, "file", "both")
     await resolve(repository.root, discards, "file", "theirs")
     assert not (repository.root / "file").exists()
-    await continue_operation(repository.root)
+    await continue_operation(repository.root, OPEN_GATE)
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("mine\n", None), (None, "other\n")])
@@ -101,7 +101,7 @@ async def test_a_resolved_conflict_is_brought_back_with_its_markers(
     await resolve(repository.root, discards, "file", "markers")
     assert "<<<<<<< " in (repository.root / "file").read_text()
     with pytest.raises(SpinneyError, match=r"1 file still has conflicts: file\."):
-        await continue_operation(repository.root)
+        await continue_operation(repository.root, OPEN_GATE)
 
 
 async def test_a_file_without_conflict_is_left_alone(
@@ -128,8 +128,8 @@ async def test_a_rebase_is_continued_and_says_when_it_stops_again(
         repository.git("rebase", "--quiet", "main")
     await resolve(repository.root, discards, "file", "ours")
     with pytest.raises(SpinneyError):
-        await continue_operation(repository.root)
+        await continue_operation(repository.root, OPEN_GATE)
     await resolve(repository.root, discards, "file", "theirs")
-    await continue_operation(repository.root)
+    await continue_operation(repository.root, OPEN_GATE)
     assert await find_operation(repository.root) is None
     assert (repository.root / "file").read_text() == "one\nmine again\nthree\n"

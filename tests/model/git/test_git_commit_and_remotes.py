@@ -8,13 +8,13 @@ from model.base.errors import SpinneyError
 from model.git.commit import commit
 from model.git.remotes import fetch, pull, push
 from model.git.worktrees import add_worktree
-from tests.model.git.repository import Repository
+from tests.model.git.repository import OPEN_GATE, Repository
 
 
 async def test_a_commit_returns_its_id(repository: Repository) -> None:
     repository.write("read.me", "changed\n")
     repository.write("-new", "text\n")
-    made = await commit(repository.root, "-m: say\n\n# what\x00 changed", stage_all=True)
+    made = await commit(repository.root, "-m: say\n\n# what\x00 changed", OPEN_GATE, stage_all=True)
     assert made == repository.git("rev-parse", "HEAD")
     assert repository.git("log", "-1", "--format=%B") == "-m: say\n\n# what␀ changed"
     assert repository.git("status", "--porcelain") == ""
@@ -24,10 +24,10 @@ async def test_only_what_is_staged_is_committed(repository: Repository) -> None:
     repository.write("staged", "1\n")
     repository.git("add", "staged")
     repository.write("read.me", "changed\n")
-    await commit(repository.root, "Add it")
+    await commit(repository.root, "Add it", OPEN_GATE)
     assert repository.git("status", "--porcelain") == "M read.me"
     with pytest.raises(SpinneyError, match="Nothing is staged"):
-        await commit(repository.root, "More")
+        await commit(repository.root, "More", OPEN_GATE)
 
 
 async def test_a_commit_without_changes_is_refused(
@@ -35,13 +35,13 @@ async def test_a_commit_without_changes_is_refused(
 ) -> None:
     for stage_all in (True, False):
         with pytest.raises(SpinneyError, match=r"^No uncommitted changes to commit$"):
-            await commit(repository.root, "Nothing", stage_all)
+            await commit(repository.root, "Nothing", OPEN_GATE, stage_all)
 
 
 async def test_an_empty_message_is_refused(repository: Repository) -> None:
     repository.write("read.me", "changed\n")
     with pytest.raises(SpinneyError, match="message is empty"):
-        await commit(repository.root, " \n", stage_all=True)
+        await commit(repository.root, " \n", OPEN_GATE, stage_all=True)
 
 
 async def test_the_output_of_a_failing_hook_is_the_error(repository: Repository) -> None:
@@ -49,7 +49,7 @@ async def test_the_output_of_a_failing_hook_is_the_error(repository: Repository)
     hook.chmod(0o755)
     repository.write("read.me", "changed\n")
     with pytest.raises(SpinneyError, match="lint: no"):
-        await commit(repository.root, "Try", stage_all=True)
+        await commit(repository.root, "Try", OPEN_GATE, stage_all=True)
 
 
 async def test_a_failing_hook_without_output_is_suspected(repository: Repository) -> None:
@@ -58,7 +58,7 @@ async def test_a_failing_hook_without_output_is_suspected(repository: Repository
     with pytest.raises(
         SpinneyError, match=r"without an error message \(exit code 1\)\. A repository hook"
     ):
-        await commit(repository.root, "Try", stage_all=True)
+        await commit(repository.root, "Try", OPEN_GATE, stage_all=True)
 
 
 async def test_the_error_for_a_missing_identity_names_the_git_command(
@@ -69,7 +69,7 @@ async def test_the_error_for_a_missing_identity_names_the_git_command(
         monkeypatch.delenv(f"GIT_{each}")
     repository.write("read.me", "changed\n")
     with pytest.raises(SpinneyError, match=r'git config --global user\.name "Your Name"'):
-        await commit(repository.root, "Try", stage_all=True)
+        await commit(repository.root, "Try", OPEN_GATE, stage_all=True)
 
 
 async def test_a_merge_that_changes_nothing_can_be_committed(repository: Repository) -> None:
@@ -77,7 +77,7 @@ async def test_a_merge_that_changes_nothing_can_be_committed(repository: Reposit
     repository.commit("file", "1\n")
     repository.git("checkout", "--quiet", "main")
     repository.git("merge", "--strategy=ours", "--no-commit", "other")
-    made = await commit(repository.root, "Merge other")
+    made = await commit(repository.root, "Merge other", OPEN_GATE)
     assert len(repository.git("rev-list", "--parents", "-1", made).split()) == 3
 
 
@@ -85,7 +85,7 @@ async def test_a_commit_under_a_held_lock_fails_with_gits_message(repository: Re
     repository.write("read.me", "changed\n")
     lock = repository.write(".git/index.lock", "")
     with pytest.raises(SpinneyError, match=r"index\.lock': File exists"):
-        await commit(repository.root, "Try", stage_all=True)
+        await commit(repository.root, "Try", OPEN_GATE, stage_all=True)
     assert lock.exists()
 
 
@@ -96,7 +96,7 @@ async def test_the_first_push_sets_the_upstream_the_next_only_pushes(
     await add_worktree(with_remote.root, path, "one", "origin/main")
     for number in range(2):
         tip = with_remote.commit("file", f"{number}\n", cwd=path)
-        assert (await push(path, "origin"))[0]
+        assert (await push(path, "origin", OPEN_GATE))[0]
         assert with_remote.git("rev-parse", "one@{upstream}", cwd=path) == tip
     assert with_remote.git("rev-parse", "origin/main") != tip
 
@@ -108,7 +108,7 @@ async def test_a_push_that_would_overwrite_is_refused_with_the_reason(
     with_remote.git("push", "--quiet", "origin", "main")
     with_remote.git("reset", "--quiet", "--hard", "HEAD~")
     with_remote.commit("file", "mine\n")
-    succeeded, output = await push(with_remote.root, "origin")
+    succeeded, output = await push(with_remote.root, "origin", OPEN_GATE)
     assert not succeeded
     assert "rejected" in output
 
@@ -133,7 +133,7 @@ async def test_a_refused_push_says_the_next_step(
     hook.write_text(f"#!/bin/sh\ncat '{tmp_path}/output' >&2\nexit 1\n")
     hook.chmod(0o755)
     with_remote.commit("read.me", "changed\n")
-    succeeded, shown = await push(with_remote.root, "origin")
+    succeeded, shown = await push(with_remote.root, "origin", OPEN_GATE)
     assert not succeeded
     assert shown.startswith(next_step)
     assert output in shown
@@ -142,7 +142,7 @@ async def test_a_refused_push_says_the_next_step(
 async def test_a_detached_head_is_not_pushed(with_remote: Repository) -> None:
     with_remote.git("checkout", "--quiet", "--detach")
     with pytest.raises(SpinneyError, match="detached HEAD"):
-        await push(with_remote.root, "origin")
+        await push(with_remote.root, "origin", OPEN_GATE)
 
 
 async def test_a_pull_merges_the_base_into_the_branch(
@@ -188,7 +188,7 @@ async def test_the_error_for_an_unreachable_remote_hides_its_password(
 ) -> None:
     with_remote.git("remote", "set-url", "origin", "http://ada:secret@127.0.0.1:1/x.git")
     for outcome in (await pull(with_remote.root, "origin", "main"),
-                    await push(with_remote.root, "origin")):  # fmt: skip
+                    await push(with_remote.root, "origin", OPEN_GATE)):  # fmt: skip
         assert not outcome[0]
         assert "127.0.0.1" in outcome[1]
         assert "secret" not in outcome[1]

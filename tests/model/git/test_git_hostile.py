@@ -16,7 +16,7 @@ from model.git.removal import delete_branch
 from model.git.repositories import find_default_branch, find_root, list_branches, resolve_base
 from model.git.status import has_uncommitted_changes, read_worktree_status
 from model.git.worktrees import add_worktree, check_out, rename_branch
-from tests.model.git.repository import Repository
+from tests.model.git.repository import OPEN_GATE, Repository
 from tests.patience import PATIENCE
 
 ARGUMENTS = [
@@ -39,7 +39,7 @@ async def test_no_argument_becomes_an_option(
     attempts: list[Callable[[], object]] = [
         lambda: pull(root, "origin", word),
         lambda: pull(root, word, "main"),
-        lambda: push(root, word),
+        lambda: push(root, word, OPEN_GATE),
         lambda: fetch(root, "origin", word),
         lambda: fetch(root, word, "main"),
         lambda: add_worktree(root, base_dir / "one", word, "main"),
@@ -64,7 +64,7 @@ async def test_a_remote_that_is_a_command_is_not_run(repository: Repository, x: 
     for succeeded, output in (
         await pull(repository.root, "origin", "main"),
         await fetch(repository.root, "origin", "main"),
-        await push(repository.root, "origin"),
+        await push(repository.root, "origin", OPEN_GATE),
     ):
         assert not succeeded
         assert "'ext' not allowed" in output
@@ -180,7 +180,7 @@ async def test_long_output_of_a_remote_does_not_block(
     hook.chmod(0o755)
     with_remote.commit("file", "text\n")
     async with asyncio.timeout(PATIENCE):
-        succeeded, output = await push(with_remote.root, "origin")
+        succeeded, output = await push(with_remote.root, "origin", OPEN_GATE)
     assert not succeeded
     assert "a.a.a." in output
 

@@ -9,7 +9,7 @@ from model.git.changes import list_commit_files, read_commit_patch
 from model.git.log import list_log
 from model.git.merging import find_operation
 from model.git.rewriting import amend, fix_up
-from tests.model.git.repository import Repository
+from tests.model.git.repository import OPEN_GATE, Repository
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ async def test_amend_adds_what_is_staged_and_keeps_the_message(branch: Repositor
     branch.write("b", "two\nthree\n")
     branch.git("add", "b")
     branch.write("c", "not staged\n")
-    sha = await amend(branch.root, "main", None)
+    sha = await amend(branch.root, "main", None, OPEN_GATE)
     assert sha == branch.git("rev-parse", "HEAD")
     assert subjects(branch)[:2] == ["Change b", "Change a"]
     assert branch.git("show", "HEAD:b") == "two\nthree"
@@ -91,26 +91,30 @@ async def test_amend_adds_what_is_staged_and_keeps_the_message(branch: Repositor
 
 
 async def test_amend_changes_the_message(branch: Repository) -> None:
-    await amend(branch.root, "main", "Better\n\nBecause.")
+    await amend(branch.root, "main", "Better\n\nBecause.", OPEN_GATE)
     assert branch.git("log", "-1", "--format=%B") == "Better\n\nBecause."
 
 
 async def test_a_pushed_commit_is_amended_only_by_force(branch: Repository) -> None:
     branch.git("push", "--quiet", "origin", "topic")
     branch.write("b", "2\n")
-    assert "was pushed" in await catch_error(amend(branch.root, "main", None, stage_all=True))
-    await amend(branch.root, "main", None, stage_all=True, force=True)
+    assert "was pushed" in await catch_error(
+        amend(branch.root, "main", None, OPEN_GATE, stage_all=True)
+    )
+    await amend(branch.root, "main", None, OPEN_GATE, stage_all=True, force=True)
     assert branch.git("show", "HEAD:b") == "2"
 
 
 async def test_a_commit_of_the_base_is_not_amended(with_remote: Repository) -> None:
     with_remote.git("checkout", "--quiet", "-b", "topic")
-    assert "belongs to the base" in await catch_error(amend(with_remote.root, "main", "Mine"))
+    assert "belongs to the base" in await catch_error(
+        amend(with_remote.root, "main", "Mine", OPEN_GATE)
+    )
 
 
 async def test_amend_without_anything_to_add_says_so(branch: Repository) -> None:
-    assert "Nothing is staged" in await catch_error(amend(branch.root, "main", None))
-    assert "is empty" in await catch_error(amend(branch.root, "main", " \n"))
+    assert "Nothing is staged" in await catch_error(amend(branch.root, "main", None, OPEN_GATE))
+    assert "is empty" in await catch_error(amend(branch.root, "main", " \n", OPEN_GATE))
 
 
 # Fixing up ----------------------------------------------------------------------------------------
@@ -121,7 +125,7 @@ async def test_changes_go_into_an_earlier_commit(branch: Repository) -> None:
     branch.write("a", "one and a half\n")
     branch.git("add", "a")
     branch.write("b", "kept, not staged\n")
-    await fix_up(branch.root, "main", target)
+    await fix_up(branch.root, "main", target, OPEN_GATE)
     assert subjects(branch) == ["Change b", "Change a", "Change read.me"]
     assert branch.git("show", "HEAD~1:a") == "one and a half"
     assert (branch.root / "b").read_text() == "kept, not staged\n"
@@ -133,7 +137,7 @@ async def test_changes_that_do_not_fit_stay_staged(branch: Repository) -> None:
     target = branch.git("rev-parse", "HEAD~2")
     branch.write("a", "changed again\n")
     branch.git("add", "a")
-    error = await catch_error(fix_up(branch.root, "main", target))
+    error = await catch_error(fix_up(branch.root, "main", target, OPEN_GATE))
     assert "do not fit into commit" in error
     assert branch.git("rev-parse", "HEAD") == before
     assert branch.git("diff", "--cached", "--name-only") == "a"
@@ -143,6 +147,6 @@ async def test_changes_that_do_not_fit_stay_staged(branch: Repository) -> None:
 async def test_the_last_commit_is_fixed_up_by_amending_it(branch: Repository) -> None:
     branch.write("b", "2\n")
     sha = branch.git("rev-parse", "HEAD")
-    await fix_up(branch.root, "main", sha, stage_all=True)
+    await fix_up(branch.root, "main", sha, OPEN_GATE, stage_all=True)
     assert subjects(branch)[0] == "Change b"
     assert branch.git("show", "HEAD:b") == "2"

@@ -52,7 +52,7 @@ async def test_a_result_is_stale_after_a_change_and_holds_again_without_it(
     assert await _read(landing, made) == ("passed", False)
 
 
-async def test_a_commit_that_nobody_has_polled_yet_does_not_land_by_an_older_check(
+async def test_a_commit_that_was_not_polled_yet_does_not_land_by_an_older_check(
     landing: Landing, event_log: EventLog
 ) -> None:
     made = await landing.branch("one", a_txt="1\n")

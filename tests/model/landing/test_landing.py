@@ -197,7 +197,7 @@ async def test_what_a_power_cut_leaves_is_completed_and_never_to_be_committed(
                 await undo_landing(landing.workspace, landed.id)
     monkeypatch.setattr(base_moves, "_PATIENCE", 0.0)
     monkeypatch.setattr(base_moves, "_PATIENCE_AT_START", 0.0)
-    with lock.open():  # Somebody may be at work.
+    with lock.open():  # Another git may be at work.
         await landing.workspace.landing.moves.recover()
         [problem] = await get_problems(landing.workspace)
         assert f"delete {lock}." in problem

@@ -120,7 +120,10 @@ async def test_the_last_commit_is_amended_with_its_message_to_start_from(start: 
         await pilot.press("!", "enter")
         await until(pilot, lambda: app.screen is screen)
         message = "Read the tail\n\nIt was lost.\nThis finds it.!"
-        given = {"worktree_id": "w1", "message": message, "stage_all": False, "force": False}
+        given = {
+            "worktree_id": "w1", "message": message, "stage_all": False, "force": False,
+            "allowed_secrets": None,
+        }  # fmt: skip
         assert history.client.called("amend_commit") == [given]
         assert "Amended: the commit is now dddddddddd." in notifications(app)
 
@@ -180,7 +183,9 @@ async def test_staged_changes_go_into_an_earlier_commit(start: Start) -> None:
         assert "Put 1 staged file into aaaaaaa" in screen_text(app)
         await pilot.press("enter")
         await until(pilot, lambda: bool(history.client.called("fixup_commit")))
-        given = {"worktree_id": "w1", "sha": "aaaaaaa1", "stage_all": False}
+        given = {
+            "worktree_id": "w1", "sha": "aaaaaaa1", "stage_all": False, "allowed_secrets": None,
+        }  # fmt: skip
         assert history.client.called("fixup_commit") == [given]
         await until(pilot, lambda: app.screen is screen)
         await pilot.press("down", "f")

@@ -244,6 +244,7 @@ async def test_a_reply_is_kept_until_it_was_sent(start: Start) -> None:
         await until_shown(app, pilot, "1 resolved: enter shows them")
         assert service.called("reply_to_thread")[-1] == {
             "worktree_id": "w1", "thread_id": "t-src/parser.py", "text": "Done", "resolve": True,
+            "allowed_secrets": None,
         }  # fmt: skip
 
 
@@ -275,7 +276,7 @@ async def test_comments_of_the_conversation_are_answered_and_never_resolved(star
         await until(pilot, lambda: service.called("reply_to_thread"))
         assert service.called("reply_to_thread")[-1] == {
             "worktree_id": "w1", "thread_id": service.details.conversation[-1].id,
-            "text": "Done", "resolve": False,
+            "text": "Done", "resolve": False, "allowed_secrets": None,
         }  # fmt: skip
 
 
@@ -289,7 +290,7 @@ async def test_title_and_description_are_sent_only_if_they_were_changed(start: S
         await pilot.press("ctrl+g")
         await until(pilot, lambda: service.called("edit_pull_request"))
         assert service.called("edit_pull_request") == [
-            {"worktree_id": "w1", "title": None, "body": "Because"}
+            {"worktree_id": "w1", "title": None, "body": "Because", "allowed_secrets": None}
         ]
 
 

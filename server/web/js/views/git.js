@@ -10,7 +10,7 @@ import { pluralize } from "../format.js";
 import { commitForm } from "./git_commit.js";
 import { pullRequestForm, pullRequestLink } from "./git_pull_request.js";
 import { operationBanner } from "./git_operation.js";
-import { askAboutSecrets } from "./secrets_found.js";
+import { callAfterSecrets } from "./secrets_found.js";
 import { loadStylesheet } from "./stylesheet.js";
 
 /**
@@ -174,16 +174,10 @@ export class GitPanel {
     if (into) into.replaceChildren(progress);
     else this.show("Git", progress);
     try {
-      const result = (await this.app.connection.call(command, args)) ?? null;
+      const result = (await callAfterSecrets(this.app, command, args)) ?? null;
       progress.remove();
       return result;
     } catch (error) {
-      const allowedSecrets = await askAboutSecrets(this.app, this.worktree, command, args, error);
-      if (allowedSecrets) {
-        progress.remove();
-        this.#busy = false;
-        return await this.run(text, command, { ...args, allowedSecrets }, { into, cancel, before });
-      }
       const message = `${before}${/** @type {Error} */ (error).message}`;
       progress.replaceWith(make("p.bad", message, { role: "alert" }), ...(into ? [] : [this.#closing()]));
       if (!this.#sheet) this.app.toast(message, { bad: true });

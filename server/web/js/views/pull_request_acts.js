@@ -5,6 +5,7 @@ import { choose, confirm, showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { labeled } from "./form_fields.js";
 import { clearPullRequest } from "./pull_request_link.js";
+import { callAfterSecrets } from "./secrets_found.js";
 
 /** @typedef {import("./pull_request.js").PullRequestView} View */
 
@@ -58,7 +59,7 @@ function edit(view) {
   const body = make("textarea", { rows: 12, value: pr.body });
   openForm(view, "Edit the pull request", "Save", [labeled("Title", title), labeled("Description", body)], () => {
     if (!title.value.trim()) throw new Error("Enter a title.");
-    return view.app.connection.call("edit_pull_request", {
+    return callAfterSecrets(view.app, "edit_pull_request", {
       worktreeId: view.id,
       ...(title.value.trim() === pr.title ? {} : { title: title.value.trim() }),
       ...(body.value === pr.body ? {} : { body: body.value }),

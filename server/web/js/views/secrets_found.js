@@ -1,39 +1,67 @@
 // @ts-check
-// Asks about the secrets that a commit, push or pull request would publish.
+// Asks about the secrets that a commit, a push or a text would publish.
 
 import { showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { pluralize } from "../format.js";
 
 /**
- * What each command would publish, what happens to it, and the words that let it happen.
- * @type {Record<string, [before: string, happens: string, anyway: string]>}
+ * What happens to secrets, and the words that let it happen.
+ * @type {Record<string, [happens: string, anyway: string]>}
  */
+const WORDS = {
+  commit: ["would be committed", "Commit anyway"],
+  push: ["would be pushed", "Push anyway"],
+  pull_request: ["would be published", "Publish anyway"],
+  text: ["would be published", "Publish anyway"],
+};
+
+/** What each command commits or publishes. @type {Record<string, keyof typeof WORDS>} */
 const ACTS = {
-  commit_changes: ["commit", "would be committed", "Commit anyway"],
-  git_push: ["push", "would be pushed", "Push anyway"],
-  open_pull_request: ["pull_request", "would be published", "Publish anyway"],
+  commit_changes: "commit",
+  amend_commit: "commit",
+  fixup_commit: "commit",
+  continue_operation: "commit",
+  git_push: "push",
+  push_base: "push",
+  open_pull_request: "pull_request",
+  edit_pull_request: "text",
+  reply_to_thread: "text",
 };
 
 /**
- * After a command failed: show the secrets that refused it, and let the person decide.
+ * Call a command; if secrets refuse it, show them, and call it again with those that the person allows.
  * @param {import("../app.js").App} app
- * @param {import("../state.js").Resource} worktree
  * @param {string} command
- * @param {Record<string, any>} args of the command
- * @param {unknown} error
+ * @param {Record<string, any>} [args]
+ * @returns {Promise<any>} rejects as the command, also if the person goes back
+ */
+export async function callAfterSecrets(app, command, args = {}) {
+  try {
+    return await app.connection.call(command, args);
+  } catch (error) {
+    const allowedSecrets = await ask(app, command, args, error);
+    if (!allowedSecrets) throw error;
+    return app.connection.call(command, { ...args, allowedSecrets });
+  }
+}
+
+/**
+ * @param {import("../app.js").App} app @param {string} command @param {Record<string, any>} args @param {unknown} error
  * @returns {Promise<string[] | undefined>} the fingerprints that may be published this time; `undefined` if it was
  *   refused for another reason, or the person goes back
  */
-export async function askAboutSecrets(app, worktree, command, args, error) {
-  const act = ACTS[command];
-  if (!act || /** @type {{ kind?: string }} */ (error).kind !== "conflict") return undefined;
-  const [before, happens, anyway] = act;
-  const { stageAll, title, body } = args;
-  const given = Object.fromEntries(Object.entries({ stageAll, title, body }).filter(([, value]) => value !== undefined));
-  const report = await app.connection.call("find_secrets", { worktreeId: worktree.id, before, ...given }).catch(() => null);
+async function ask(app, command, args, error) {
+  const before = ACTS[command];
+  if (!before || /** @type {{ kind?: string }} */ (error).kind !== "conflict") return undefined;
+  const worktree = [...app.state.worktrees.values()].find(({ id, path }) => id === args.worktreeId || path === args.worktreePath);
+  const { stageAll, title, branch } = args;
+  const searched = { worktreeId: worktree?.id, projectId: args.projectId, stageAll, title, branch, body: args.body ?? args.message ?? args.text };
+  const given = Object.fromEntries(Object.entries(searched).filter(([, value]) => value !== undefined));
+  const report = await app.connection.call("find_secrets", { before, ...given }).catch(() => null);
   if (!report?.findings.length) return undefined;
-  return new Promise((resolve) => show(app, worktree.project_id, report.findings, happens, anyway, resolve));
+  const [happens, anyway] = WORDS[before];
+  return new Promise((resolve) => show(app, args.projectId ?? worktree?.project_id, report.findings, happens, anyway, resolve));
 }
 
 /**
