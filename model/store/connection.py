@@ -35,8 +35,14 @@ class Connection:
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Return what `work` returns; raises what it raises.
 
-        It goes to its end even if the caller is canceled.
+        It goes to its end even if the caller is canceled. Raises `sqlite3.ProgrammingError` once
+        the connection is closed: the work would never be done.
         """
+        if self._is_closed:
+            raise sqlite3.ProgrammingError("Cannot operate on a closed database.")
+        return await self._run(work)
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._work.put(partial(self._answer, work, loop, future))
@@ -47,7 +53,7 @@ class Connection:
         if not self._is_closed:
             self._is_closed = True
             try:
-                await self.run(sqlite3.Connection.close)
+                await self._run(sqlite3.Connection.close)
             finally:  # Also if canceled: the process does not end before its threads.
                 self._work.put(None)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from model.store.connection import Connection
+from tests.patience import PATIENCE
 
 
 async def test_work_goes_to_its_end_though_its_caller_was_canceled(tmp_path: Path) -> None:
@@ -34,3 +35,11 @@ async def test_work_goes_to_its_end_though_its_caller_was_canceled(tmp_path: Pat
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         await again.run(lambda opened: opened.execute("DROP TABLE written"))
     await again.close()
+
+
+async def test_work_for_a_closed_connection_fails_and_never_waits(tmp_path: Path) -> None:
+    connection = await Connection.open(tmp_path / "file.db")
+    await connection.close()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        async with asyncio.timeout(PATIENCE):
+            await connection.run(lambda opened: opened.execute("SELECT 1"))
