@@ -52,7 +52,7 @@ HIDDEN_FIELDS: Final[Mapping[type[Resource], frozenset[str]]] = {
     }),
     Worktree: frozenset({
         "last_opened_at", "port", "started_from", "renaming_to", "restored_from", "dismissed_pr",
-        "comments_noted_at",
+        "comments_noted_at", "cached_pr_head",
         "running_scripts", "adopted", "keeps_branch", "named_by_user", "archive_when_idle",
         "conflicts_with", "conflicts_with_base", "branch_pattern", "copied_files",
     }),

@@ -101,6 +101,7 @@ async def _save_link(
             "pr_number": number,
             "pr_url": url,
             "cached_pr_status": None,
+            "cached_pr_head": None,
             "cached_check_status": None,
             "archive_when_idle": False,
             "dismissed_pr": None if number else known.pr_number or known.dismissed_pr,

@@ -91,6 +91,8 @@ class LandingRow(Resource):
     check: CheckResult
     pull_request: DeskPullRequest | None = None
     merged: MergedBy | None = None
+    reverted: bool = False
+    """Its changes were in the base, which has taken some of them back since; not `merged`."""
     next: NextStep
     reason: str
     """Why that is next, as a short sentence."""
@@ -200,7 +202,13 @@ class SweepRow(Resource):
     uncommitted: int = 0
     """Files, untracked ones included."""
     unpushed: int = 0
-    """Commits that are on no other branch and on no remote."""
+    """Commits that are on no other branch and on no remote. Of a merged one their changes are in
+    the base; what was committed after that is not merged."""
+    besides: list[str] = Field(default_factory=list)
+    """What else would be lost or stands against it, each as a phrase: worktrees and repositories
+    inside it with work of their own, what cannot be read, a lock."""
+    reverted: bool = False
+    """Its changes were in the base, which has taken some of them back since; not `merged`."""
     archived: bool = False
     is_running: bool = False
     adopted: bool = False

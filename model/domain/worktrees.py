@@ -82,6 +82,8 @@ class Worktree(Resource):
     archive_when_idle: bool = False
     """Its pull request was merged: it is archived as soon as no session is active in it."""
     cached_pr_status: Literal["draft", "open", "review", "merged", "closed"] | None = None
+    cached_pr_head: str | None = None
+    """The commit that its pull request brought in when it was merged. Later ones it did not."""
     cached_check_status: Literal["success", "failure", "pending", "error"] | None = None
     cached_behind_count: int | None = None
     cached_ahead_count: int | None = None

@@ -5,6 +5,7 @@ one is merged, its worktree is archived as soon as no session is running in it.
 """
 
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -159,6 +160,9 @@ class PullRequestPoller:
         if found is None or current is None or current.pr_number != number:
             return
         merged = found.status == "merged" and current.cached_pr_status != "merged"
+        if merged:
+            head = await _find_head(forge, path, current.pr_url or number)
+            await self._save(current, cached_pr_head=head)
         if merged and self._is_auto_archived(current):
             await self._save(current, archive_when_idle=True)
         status = WorktreeStatusUpdated(
@@ -224,3 +228,13 @@ class PullRequestPoller:
             return [] if changed == current else [WorktreeUpdated(worktree=changed)]
 
         await self._store.accept(make_events)
+
+
+async def _find_head(forge: Forge, path: Path, pull_request: int | str) -> str | None:
+    """Return the newest commit of a pull request; `None` if the service does not say."""
+    try:
+        commit = (await forge.fetch_details(path, pull_request)).head_commit
+    except SpinneyError as error:
+        _log.debug("the head of %s: %s", pull_request, error.message)
+        return None
+    return commit if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", commit) else None

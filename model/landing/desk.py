@@ -50,6 +50,7 @@ class _Side:
     worktree: Worktree
     status: GitStatus
     merged: MergedBy | None
+    reverted: bool
     conflicts: list[ConflictSummary]
     pull_request: DeskPullRequest | None
 
@@ -123,11 +124,11 @@ class Desk:
             status = self._statuses.get(worktree.id)
             if status is None or worktree.session_type == "base" or worktree.status != "ready":
                 continue
-            merged = self._merged.get(worktree)
+            merged, reverted = self._merged.get(worktree), self._merged.is_reverted(worktree)
             pull_request = self._sources.pull_request(worktree)
-            if status.ahead or status.changed_files or merged or pull_request:
+            if status.ahead or status.changed_files or merged or reverted or pull_request:
                 found = conflicts.get(worktree.id, [])
-                sides.append(_Side(worktree, status, merged, found, pull_request))
+                sides.append(_Side(worktree, status, merged, reverted, found, pull_request))
         return sides
 
     async def _read_check(self, worktree_id: str) -> CheckResult:
@@ -171,6 +172,7 @@ class Desk:
                 unmerged=status.conflicts,
                 conflicts_with_base=len(with_base),
                 merged=side.merged,
+                reverted=side.reverted,
                 check=check,
                 review=review,
                 pull_request=side.pull_request,
@@ -192,6 +194,7 @@ class Desk:
             check=check,
             pull_request=side.pull_request,
             merged=side.merged,
+            reverted=side.reverted,
             next=step,
             reason=reason,
         )

@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
@@ -13,14 +13,16 @@ from model.base.paths import write_atomically
 from model.domain.landing import Landing, MergedBy
 from model.domain.worktrees import Worktree
 from model.git.branch_tips import read_branch_tips, resolve_base_tips
-from model.git.merged import Merged, find_merged
+from model.git.merged import Merged, find_merged, is_ancestor
 from model.git.snapshots.scratch import ScratchObjects
 from model.git.status import GitStatus
 from model.store.store import Store
 
 _Heads = tuple[str, ...]
-"""The commit of a branch, and those of its base."""
+"""The commit of a branch, that of its merged pull request, and those of its base."""
+_Answer = MergedBy | Literal["reverted"] | None
 
+_ANSWERS: Final = (*get_args(MergedBy), "reverted")
 _FILE: Final = "merged.json"
 
 _log = logging.getLogger(__name__)
@@ -39,7 +41,7 @@ class MergedBranches:
         self._store = store
         self._folder = folder
         self._on_change = on_change
-        self._known: dict[str, tuple[_Heads, Merged | None]] = {}
+        self._known: dict[str, tuple[_Heads, _Answer]] = {}
         self._waiting: dict[str, GitStatus] = {}
         self._has_work = asyncio.Event()
         self._git = asyncio.Lock()
@@ -60,15 +62,17 @@ class MergedBranches:
                 worktree_id = next(iter(self._waiting))
                 status = self._waiting.pop(worktree_id)
                 worktree = self._store.state.worktrees.get(worktree_id)
-                if worktree is not None and status.commit and self._has_moved(worktree_id, status):
+                if worktree is None or not status.commit:
+                    continue
+                if self._has_moved(worktree, status.commit, list(status.bases)):
                     await self._refresh(worktree, status.commit, list(status.bases))
                     has_news = True
             if has_news:
                 await self._save()
 
-    def _has_moved(self, worktree_id: str, status: GitStatus) -> bool:
-        known = self._known.get(worktree_id)
-        return known is None or known[0] != (status.commit, *status.bases)
+    def _has_moved(self, worktree: Worktree, head: str, bases: list[str]) -> bool:
+        known = self._known.get(worktree.id)
+        return known is None or known[0] != _heads_of(worktree, head, bases)
 
     async def _save(self) -> None:
         worktrees = self._store.state.worktrees
@@ -108,16 +112,44 @@ class MergedBranches:
 
     def get(self, worktree: Worktree) -> MergedBy | None:
         """Return how a worktree is known to be merged, as far as that was examined."""
-        if worktree.cached_pr_status == "merged":
-            return "pull_request"
-        known = self._known.get(worktree.id)
-        return known[1] if known else None
+        answer = self._get_answer(worktree.id)
+        return None if answer == "reverted" else answer
+
+    def is_reverted(self, worktree: Worktree) -> bool:
+        """Whether its base has had its changes, and has taken some of them back since."""
+        return self._get_answer(worktree.id) == "reverted"
 
     async def examine(self, worktree: Worktree) -> MergedBy | None:
         """Return how a worktree is merged; asks git about one that is not polled."""
+        await self._find_head(worktree)
+        return self.get(worktree)
+
+    async def find_kept(self, worktree: Worktree) -> list[str]:
+        """Return the commits up to which the work of a worktree's branch is elsewhere.
+
+        What was committed since is not: a branch is merged up to a commit, never by its name.
+        """
+        head, root = await self._find_head(worktree), self._find_root(worktree)
+        if root is None or self.is_reverted(worktree):
+            return []
+        if head and self.get(worktree) is not None:
+            return [head]
+        proposed = _proposed_by_merged(worktree)
+        return [proposed] if proposed and await is_ancestor(root, proposed, proposed) else []
+
+    def _get_answer(self, worktree_id: str) -> _Answer:
+        known = self._known.get(worktree_id)
+        return known[1] if known else None
+
+    def _find_root(self, worktree: Worktree) -> Path | None:
         project = self._store.state.projects.get(worktree.project_id)
-        if project is None or worktree.cached_pr_status == "merged":
-            return self.get(worktree)
+        return None if project is None else Path(project.path)
+
+    async def _find_head(self, worktree: Worktree) -> str:
+        """Return the branch's commit, about which the answer is known then; empty if it is not."""
+        project = self._store.state.projects.get(worktree.project_id)
+        if project is None:
+            return ""
         root = Path(project.path)
         try:
             tips = await read_branch_tips(root)
@@ -125,27 +157,29 @@ class MergedBranches:
             base = worktree.base_branch or project.default_branch
             bases = await resolve_base_tips(root, base, tips)
         except SpinneyError:
-            return self.get(worktree)
-        known = self._known.get(worktree.id)
-        if head and (known is None or known[0] != (head, *bases)):
+            return ""
+        if head and self._has_moved(worktree, head, bases):
             await self._refresh(worktree, head, bases)
-        return self.get(worktree)
+        return head
 
     async def _refresh(self, worktree: Worktree, head: str, bases: list[str]) -> None:
         project = self._store.state.projects.get(worktree.project_id)
         if project is None:
             return
         before = self._known.get(worktree.id)
-        merged: Merged | None = None
+        answer: _Answer = None
         try:
             async with self._git:
                 root = Path(project.path)
                 scratch = await self._prepare(project.id, root)
-                merged = await find_merged(root, head, bases, worktree.branch, scratch)
+                answer = await find_merged(root, head, bases, worktree.branch, scratch)
+            proposed = _proposed_by_merged(worktree)
+            if answer != "reverted" and proposed and await is_ancestor(root, head, proposed):
+                answer = "pull_request"
         except (SpinneyError, OSError) as error:
             _log.debug("%s is not known to be merged: %s", worktree.id, error)
-        self._known[worktree.id] = (head, *bases), merged
-        if (before[1] if before else None) != merged:
+        self._known[worktree.id] = _heads_of(worktree, head, bases), answer
+        if (before[1] if before else None) != answer:
             self._on_change(worktree.id)
 
     async def _prepare(self, project_id: str, root: Path) -> ScratchObjects:
@@ -157,12 +191,21 @@ class MergedBranches:
         return scratch
 
 
-def _read(path: Path) -> dict[str, tuple[_Heads, Merged | None]]:
+def _heads_of(worktree: Worktree, head: str, bases: list[str]) -> _Heads:
+    return (head, _proposed_by_merged(worktree), *bases)
+
+
+def _proposed_by_merged(worktree: Worktree) -> str:
+    """Return the commit that its pull request brought in; empty if it is not merged or known."""
+    return (worktree.cached_pr_head or "") if worktree.cached_pr_status == "merged" else ""
+
+
+def _read(path: Path) -> dict[str, tuple[_Heads, _Answer]]:
     try:
         saved = json.loads(path.read_bytes())
         return {
-            str(key): (tuple(map(str, heads)), merged if merged in get_args(Merged) else None)
-            for key, (heads, merged) in saved.items()
+            str(key): (tuple(map(str, heads)), answer if answer in _ANSWERS else None)
+            for key, (heads, answer) in saved.items()
         }
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

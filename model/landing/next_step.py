@@ -44,6 +44,8 @@ class Facts:
     check: CheckResult
     review: ReviewProgress
     pull_request: DeskPullRequest | None
+    reverted: bool = False
+    """It was in the base, which has taken some of it back since."""
 
 
 def choose_step(facts: Facts) -> Step:
@@ -61,6 +63,8 @@ def _list_steps(facts: Facts) -> Iterator[Step]:
         yield "commit", f"{files} {_verb(facts.uncommitted)} uncommitted changes."
     if facts.merged is not None:
         yield "archive", _MERGED_WORDS[facts.merged].format(base=facts.base)
+    if facts.reverted and not facts.ahead:
+        yield "review", f"{facts.base} had its changes, and has taken some of them back since."
     if not facts.ahead:
         yield "archive", f"It has nothing that {facts.base} lacks."
     if facts.conflicts_with_base:
@@ -76,7 +80,8 @@ def _list_steps(facts: Facts) -> Iterator[Step]:
     yield from _pull_request_steps(facts)
     found = facts.pull_request
     has_request = found is not None and found.phase not in ("merged", "closed")
-    yield "merge" if has_request else "land", f"It can land in {facts.base}."
+    again = f"{facts.base} has taken back some of it since. " if facts.reverted else ""
+    yield "merge" if has_request else "land", f"{again}It can land in {facts.base}."
 
 
 def _verb(number: int) -> str:

@@ -63,6 +63,7 @@ def _branch_line(row: "LandingRow") -> str:
     if row.uncommitted:
         parts.append(f"{count(row.uncommitted, 'file')} not committed")
     merged = f" {_MERGED_BY[row.merged].format(base=base)}" if row.merged else ""
+    merged += f" {base} has taken its changes back since." if row.reverted else ""
     return f"{', '.join(parts)}.{merged}"
 
 

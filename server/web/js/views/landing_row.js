@@ -8,7 +8,7 @@ import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
 import { actOn, landWorktree, openPullRequest, updateFromBase } from "./landing_acts.js";
 import { sendProblem, showCheck } from "./landing_check.js";
-import { MERGED_WORDS, PHASES, STATES, checkText } from "./landing_words.js";
+import { MERGED_WORDS, PHASES, REVERTED, STATES, checkText } from "./landing_words.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -91,6 +91,7 @@ function factsOf(desk, row) {
     check.has_script && item(button(checkParts(check), () => showCheck(app, id), ".quiet.fact", { "aria-label": `${checkText(check)}: ${row.name}` })),
     pr && item(make("a", ...pullRequestParts(pr), { href: hashFor("pull-request", id) })),
     row.merged && item(make("span.badge.new", MERGED_WORDS[row.merged] ?? "merged")),
+    row.reverted && item(make("span.badge.waiting", REVERTED)),
   ].filter((part) => part instanceof HTMLElement);
 }
 

@@ -34,6 +34,7 @@
  * @property {CheckResult} check
  * @property {{ number: number, url: string, phase: Phase | null, checks: CheckState | null, unresolved: number, unanswered: number } | null} pull_request
  * @property {string | null} merged
+ * @property {boolean} reverted
  * @property {NextStep} next
  * @property {string} reason
  *

@@ -30,5 +30,8 @@ const CHECK_WORDS = { none: "not checked", running: "check runs", passed: "check
 /** How a branch is known to be merged. @type {Record<string, string>} */
 export const MERGED_WORDS = { commits: "merged", squash: "merged by squash", content: "nothing differs", pull_request: "pull request merged" };
 
+/** Its changes were in the base, which has taken some of them back since. */
+export const REVERTED = "taken back since";
+
 /** The result of the check script. @param {import("./landing_types.js").CheckResult} check */
 export const checkText = ({ status, is_stale }) => `${CHECK_WORDS[status]}${is_stale && status !== "running" ? ", before later changes" : ""}`;
