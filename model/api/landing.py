@@ -166,6 +166,6 @@ async def sweep_worktrees(
 ) -> list[Swept]:
     """Archive or delete worktrees, one after the other, each with a recovery point.
 
-    One that has uncommitted or unmerged work, or a session at work, is left alone unless `force` is
-    given.
+    One that has uncommitted or unmerged work, also in worktrees and repositories inside it, or a
+    session at work, is left alone unless `force` is given.
     """

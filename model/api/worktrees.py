@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Final
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from model.api.command import PATH, command
 from model.base.text import clean_line
@@ -26,11 +26,16 @@ class RemovalLosses(Resource):
     files: list[str]
     """Uncommitted files; paths in the worktree."""
     commits: int
-    """The number of commits that are on no other branch and on no remote."""
+    """The number of commits that are on no other branch and on no remote, nor merged."""
+    besides: list[str] = Field(default_factory=list)
+    """What else would be lost or stands against it, each as a phrase: worktrees and repositories
+    inside it with work of their own, what cannot be read, a lock."""
     sessions: int
     """The number of sessions that would be deleted, archived ones included."""
     running: list[str]
     """The names of sessions that are at work; until they are done, nothing is deleted."""
+    inside_at_work: list[str] = Field(default_factory=list)
+    """What is at work in worktrees inside it, each as a sentence; nothing is deleted either."""
 
 
 def _validate_label(label: Label) -> Label:
@@ -159,8 +164,9 @@ async def remove_worktree(worktree_id: str, force: bool = False, for_good: bool 
     """Archive or delete a worktree, as the preference `removal_behavior` says.
 
     A recovery point is made first. `forGood` deletes it in any case. Unless `force` is given,
-    deleting fails if work exists only there, or if `teardown` fails or is not trusted. The
-    directory and branch of an adopted worktree stay.
+    deleting fails if work exists only there, also in worktrees and repositories inside it, if git
+    has locked it, or if `teardown` fails or is not trusted. The directory and branch of an adopted
+    worktree stay.
     """
 
 

@@ -71,6 +71,10 @@ def find_reason(row: Json, options: Namespace) -> str:
         return count(row["uncommitted"], "uncommitted file")
     if row["unpushed"] and row["merged"] is None:
         return f"{count(row['unpushed'], 'commit')} nowhere else"
+    if row["besides"]:
+        return clean_line(", ".join(row["besides"]))
+    if row["reverted"] and (options.merged or options.older_than is None):
+        return "the base has taken its changes back"
     if (options.merged or options.older_than is None) and row["merged"] is None:
         return "not merged"
     days = (time.time() - row["last_used_at"]) / _DAY

@@ -153,8 +153,10 @@ async def get_removal_losses(workspace: "Workspace", worktree_id: str) -> api.Re
     return api.RemovalLosses(
         files=losses.files,
         commits=losses.commits,
+        besides=losses.besides,
         sessions=len(sessions),
         running=[s.name for s in sessions if s.is_active],
+        inside_at_work=losses.at_work,
     )
 
 

@@ -39,7 +39,8 @@ class RecoveryPoint(Resource):
     sessions_only: bool = False
     """Whether it keeps no files: `restore_sessions` brings it back."""
     left_out: int = 0
-    """Messages, pictures and long outputs that were too much to keep."""
+    """Messages, pictures and long outputs that were too much to keep, and of a deleted worktree
+    the repositories inside it and the files that could not be kept; `reason` names them."""
     project_id: str
     """A project that was removed has no such id any more."""
     worktree_id: str

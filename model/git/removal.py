@@ -1,109 +1,91 @@
 """Remove worktrees and branches; work that would be lost prevents it, unless forced.
 
-Nothing outside a listed worktree is ever deleted, whatever is at its path by then.
+Nothing outside a listed worktree is ever deleted, whatever is at its path by then. A worktree goes
+as a whole or not at all: it is renamed first, which does not end half-way as a deletion may.
 """
 
 import asyncio
+import contextlib
+import glob
 import os
-from dataclasses import dataclass
+import shutil
+import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
+from model.git.losses import count_unique_commits, find_losses
 from model.git.refs import check_branch_name
-from model.git.repositories import branch_exists, get_current_branch
+from model.git.repositories import branch_exists
 from model.git.run import git
 from model.git.worktrees import (
-    CHECKOUT_TIMEOUT,
     branch_lock,
+    find_listed,
     list_worktrees,
     path_exists,
     unregister_missing,
 )
 
-_MAX_LISTED: Final = 5
-"""Uncommitted files listed in an error message."""
+_REMAINS: Final = ".removed-"
+"""How the name of a worktree's directory begins from its removal to the end of its deletion."""
+_MAX_NAME: Final = 40
+"""Characters of its own name in there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Losses:
-    """Work that exists only in a worktree and would be lost with it."""
-
-    files: list[str]
-    """Uncommitted files; paths in the worktree."""
-    commits: int
-    """Commits that are on no other branch and on no remote."""
-
-
-async def find_losses(root: Path, path: Path, branch: str | None) -> Losses:
-    """Return what removing the worktree at `path` and, if given, its branch would lose."""
-    if await path_exists(path):
-        current = await get_current_branch(path)
-        commits = await count_unique_commits(path, "HEAD", current)
-        if branch is not None and branch != current:
-            commits += await count_unique_commits(root, f"refs/heads/{branch}", branch)
-        return Losses(await _list_uncommitted_files(path), commits)
-    commits = (
-        0 if branch is None else await count_unique_commits(root, f"refs/heads/{branch}", branch)
-    )
-    return Losses([], commits)
-
-
-async def count_unique_commits(path: Path, ref: str, branch: str | None) -> int:
-    """Count the commits of `ref` that are on no branch but `branch`, and on no remote."""
-    excluded = [f"--exclude={branch}"] if branch else []
-    counted = await git(
-        path, "rev-list", "--count", ref, "--not", *excluded, "--branches", "--remotes",
-        "--", check=False,
-    )  # fmt: skip
-    # Fails on a branch without commits, which has none to lose.
-    return int(counted.stdout) if counted.returncode == 0 else 0
-
-
-async def remove_worktree(root: Path, path: Path, base_dir: Path, force: bool = False) -> None:
+async def remove_worktree(
+    root: Path, path: Path, base_dir: Path, *, force: bool = False, kept: Sequence[str] = ()
+) -> str | None:
     """Remove the worktree at `path` with its files; its branch is kept.
 
-    If the directory no longer exists, only git's entry for it is removed.
+    If the directory no longer exists, only git's entry for it is removed, and what an earlier call
+    could not delete. Returns why some of the files are still on the disk, if so: the worktree is
+    gone nevertheless.
 
     Args:
         root: The repository.
         path: The worktree, as it was created.
         base_dir: The directory of the worktrees; nothing outside it is removed.
-        force: Remove it despite uncommitted changes or commits that exist nowhere else.
+        force: Remove it despite what would be lost, and despite a lock.
+        kept: Commits whose work is elsewhere.
 
     Raises:
-        SpinneyError: `conflict` if work would be lost or `path` is not the expected worktree.
+        SpinneyError: `conflict` if work would be lost or `path` is not the expected worktree. It
+            is unchanged then, as it is after any other error.
     """
     if not await path_exists(path):
-        await unregister_missing(root, path)
-        return
-    await check_removal(root, path, base_dir, force=force)
-    options = ["--force"] if force else []
-    removed = await git(
-        root, "worktree", "remove", *options, "--end-of-options", str(path),
-        write=True, timeout=CHECKOUT_TIMEOUT, check=False,
-    )  # fmt: skip
-    if "containing submodules" in removed.stderr:
-        raise SpinneyError(
-            f"'{path.name}' contains submodules, whose commits would be lost. Push them, then "
-            "remove it with force.",
-            "conflict",
-        )
-    if removed.returncode != 0:
-        raise SpinneyError(f"{path} was not removed: {removed.message}", "git_error")
+        await unregister_missing(root, path, force=force)
+    else:
+        await check_removal(root, path, base_dir, force=force, kept=kept)
+        listed = await list_worktrees(root)
+        real = Path(await asyncio.to_thread(os.path.realpath, path))
+        await _take_away(root, path)
+        for inner in listed:
+            if real in inner.path.parents:
+                with contextlib.suppress(SpinneyError):  # Its branch is not free then.
+                    await unregister_missing(root, inner.path, force=True)
+    return await asyncio.to_thread(_delete_remains, path)
 
 
-async def check_removal(root: Path, path: Path, base_dir: Path, *, force: bool) -> None:
+async def check_removal(
+    root: Path, path: Path, base_dir: Path, *, force: bool, kept: Sequence[str] = ()
+) -> None:
     """Raise what `remove_worktree` would raise, without removing anything."""
     if await path_exists(path):
         await _check_removable(root, path, base_dir)
-        if not force:
-            await _check_nothing_lost(path)
+        if not force and (losses := await find_losses(root, path, None, kept)):
+            raise SpinneyError(
+                f"'{path.name}' has {losses.describe()}. Commit and push first, or remove it "
+                "with force.",
+                "conflict",
+            )
 
 
-async def delete_branch(root: Path, branch: str, force: bool = False) -> None:
+async def delete_branch(
+    root: Path, branch: str, force: bool = False, kept: Sequence[str] = ()
+) -> None:
     """Delete a local branch; does nothing if it does not exist.
 
     Raises:
@@ -114,13 +96,14 @@ async def delete_branch(root: Path, branch: str, force: bool = False) -> None:
         if not await branch_exists(root, check_branch_name(branch)):
             return
         if not force:
-            await check_branch_deletion(root, branch)
+            await check_branch_deletion(root, branch, kept)
         await git(root, "branch", "-D", "--end-of-options", branch, write=True)
 
 
-async def check_branch_deletion(root: Path, branch: str) -> None:
+async def check_branch_deletion(root: Path, branch: str, kept: Sequence[str] = ()) -> None:
     """Raise `conflict` if deleting `branch` would lose commits."""
-    lost = await count_unique_commits(root, "refs/heads/" + check_branch_name(branch), branch)
+    ref = "refs/heads/" + check_branch_name(branch)
+    lost = await count_unique_commits(root, ref, branch, kept)
     if lost:
         raise SpinneyError(
             f"The branch '{branch}' has {count(lost, 'commit')} that {_is_or_are(lost)} on no "
@@ -132,12 +115,10 @@ async def check_branch_deletion(root: Path, branch: str) -> None:
 async def _check_removable(root: Path, path: Path, base_dir: Path) -> None:
     problem = await asyncio.to_thread(_find_path_problem, path, base_dir)
     if problem is None:
-        # Git lists real paths; a parent replaced by a link resolves to none of them.
-        real = Path(await asyncio.to_thread(os.path.realpath, path))
-        listed = {worktree.path: worktree for worktree in await list_worktrees(root)}
-        if real not in listed:
+        listed = await find_listed(root, path)
+        if listed is None:
             problem = f"it is not a worktree of {root}"
-        elif listed[real].is_main:
+        elif listed.is_main:
             problem = "it is the repository's own checkout"
     if problem:
         raise SpinneyError(f"{path} was not removed: {problem}.", "conflict")
@@ -151,35 +132,52 @@ def _find_path_problem(path: Path, base_dir: Path) -> str | None:
     return None
 
 
-async def _check_nothing_lost(path: Path) -> None:
-    files = await _list_uncommitted_files(path)
-    commits = await count_unique_commits(path, "HEAD", await get_current_branch(path))
-    parts = []
-    if files:
-        parts.append(f"{count(len(files), 'uncommitted file')} ({_abbreviate(files)})")
-    if commits:
-        counted = count(commits, "commit")
-        parts.append(f"{counted} that {_is_or_are(commits)} on no other branch and on no remote")
-    if parts:
+async def _take_away(root: Path, path: Path) -> None:
+    """Rename the worktree, and remove git's entry for it; both or none."""
+    aside = path.with_name(f"{_remains_of(path)}{uuid.uuid4().hex[:8]}")
+    try:
+        await asyncio.to_thread(os.rename, path, aside)
+    except OSError as error:
         raise SpinneyError(
-            f"'{path.name}' has {' and '.join(parts)}. Commit and push first, or remove it "
-            "with force.",
-            "conflict",
-        )
+            f"{path} was not removed: {error.strerror}. Nothing in it was changed.", "git_error"
+        ) from error
+    try:
+        await unregister_missing(root, path, force=True)
+    except BaseException as error:
+        # Its exit code does not say what it did.
+        is_listed = await _is_listed(root, path)
+        if is_listed:
+            await asyncio.to_thread(os.rename, aside, path)
+        if not isinstance(error, SpinneyError):
+            raise
+        if is_listed:
+            raise SpinneyError(
+                f"{path} was not removed: {error.message}", error.error_type
+            ) from error
 
 
-async def _list_uncommitted_files(path: Path) -> list[str]:
-    """Return staged, changed and untracked files, including changes inside submodules."""
-    status = await git(
-        path, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
-        "--ignore-submodules=none", timeout=60,
-    )  # fmt: skip
-    return [clean_line(field[3:]) for field in status.fields]
+async def _is_listed(root: Path, path: Path) -> bool:
+    with contextlib.suppress(SpinneyError):
+        return await find_listed(root, path) is not None
+    return True
 
 
-def _abbreviate(names: list[str]) -> str:
-    more = ", …" if len(names) > _MAX_LISTED else ""
-    return ", ".join(names[:_MAX_LISTED]) + more
+def _remains_of(path: Path) -> str:
+    return f"{_REMAINS}{path.name[:_MAX_NAME]}-"
+
+
+def _delete_remains(path: Path) -> str | None:
+    """Delete what was renamed; return what is left of it, and why. Blocks."""
+    problem = None
+    for remains in path.parent.glob(f"{glob.escape(_remains_of(path))}*"):
+        shutil.rmtree(remains, ignore_errors=True)
+        try:
+            if os.path.lexists(remains):
+                shutil.rmtree(remains)  # Again, for the reason.
+        except OSError as error:
+            where = clean_line(f"{remains}, at {error.filename}")
+            problem = f"{where} ({error.strerror})"
+    return problem
 
 
 def _is_or_are(number: int) -> str:

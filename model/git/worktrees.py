@@ -36,6 +36,7 @@ class ListedWorktree:
     is_main: bool = False
     is_bare: bool = False
     is_locked: bool = False
+    lock_reason: str = ""
     is_initializing: bool = False
     """The checkout is not complete: git is still running, or was killed."""
 
@@ -224,16 +225,27 @@ async def path_exists(path: Path) -> bool:
     return await asyncio.to_thread(os.path.lexists, path)
 
 
-async def unregister_missing(root: Path, path: Path) -> None:
+async def find_listed(root: Path, path: Path) -> ListedWorktree | None:
+    """Return git's entry of the worktree at `path`, if it has one."""
+    # Git lists real paths; a parent replaced by a link resolves to none of them.
+    real = Path(await asyncio.to_thread(os.path.realpath, path))
+    return next((each for each in await list_worktrees(root) if each.path == real), None)
+
+
+async def unregister_missing(root: Path, path: Path, *, force: bool = False) -> None:
     """Remove the repository's entry of a worktree at `path` whose directory is missing.
 
     Only this one: `prune` would also remove entries of worktrees on a disk that is not mounted.
+    With `force` also one that is locked.
     """
     if await path_exists(path):
         return
-    real = Path(await asyncio.to_thread(os.path.realpath, path))
-    if any(worktree.path == real for worktree in await list_worktrees(root)):
-        await git(root, "worktree", "remove", "--force", "--end-of-options", str(real), write=True)
+    listed = await find_listed(root, path)
+    if listed is not None:
+        options = ["--force", "--force"] if force else ["--force"]
+        await git(
+            root, "worktree", "remove", *options, "--end-of-options", str(listed.path), write=True
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,5 +306,6 @@ def _parse_entry(attributes: list[str]) -> ListedWorktree:
         commit=values.get("HEAD"),
         is_bare="bare" in values,
         is_locked="locked" in values,
+        lock_reason=values.get("locked", ""),
         is_initializing=values.get("locked") == "initializing",
     )

@@ -1,6 +1,7 @@
 """What becomes of worktrees whose branches have landed, and how that is taken back."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from model.landing.records import LandingRecord
 from model.scripts.runner import ScriptRunner
 from model.store.store import Store
 from model.worktrees import archive, unarchive
-from model.worktrees.removal import WorktreeRemover
+from model.worktrees.removal import RemovalLosses, WorktreeRemover
 from model.worktrees.restoring import WorktreeRestorer
 
 _log = logging.getLogger(__name__)
@@ -42,14 +43,17 @@ class WorktreeFates:
             if worktree is None:
                 continue
             if delete_remote and (remote := await self.find_remote(worktree)) is not None:
-                landed = replace(remote, commit=record.heads[worktree_id])
-                notes += await self.delete_remote(worktree.project_id, landed)
+                at_landing = replace(remote, commit=record.heads[worktree_id])
+                notes += await self.delete_remote(worktree.project_id, at_landing)
             try:
                 if record.fate == "archive":
                     await self.archive(worktree_id)
                     archived.append(worktree_id)
-                elif record.fate == "delete" and (point := await self.delete(worktree_id)):
-                    recovery[worktree_id] = point
+                elif record.fate == "delete":
+                    # After a squash or a rebase its commits are nowhere else, but what they did is.
+                    landed = [record.heads[worktree_id]]
+                    if point := await self.remove(worktree_id, force=False, landed=landed):
+                        recovery[worktree_id] = point
             except SpinneyError as error:
                 if not self._is_gone(worktree_id):  # Another person may delete it at the same time.
                     notes.append(f"'{worktree.name}' was kept: {error.message}")
@@ -96,18 +100,15 @@ class WorktreeFates:
         await archive(self._store, worktree_id)
         await self._scripts.stop(worktree_id)
 
-    async def delete(self, worktree_id: str) -> str | None:
-        """Delete a worktree that has landed; return its recovery point.
-
-        Raises `SpinneyError`, and deletes nothing, if it has uncommitted files.
-        """
-        losses = await self._removals.find_losses(worktree_id)
-        # After a squash or a rebase its commits are nowhere else, but what they did is.
-        return await self.remove(worktree_id, force=bool(losses.commits) and not losses.files)
-
-    async def remove(self, worktree_id: str, *, force: bool) -> str | None:
+    async def remove(
+        self, worktree_id: str, *, force: bool, landed: Sequence[str] = ()
+    ) -> str | None:
         """Delete a worktree, and return its recovery point. Raises as `WorktreeRemover.remove`."""
-        return await self._removals.remove(worktree_id, force=force)
+        return await self._removals.remove(worktree_id, force=force, landed=landed)
+
+    async def find_losses(self, worktree_id: str) -> RemovalLosses:
+        """Return what deleting a worktree would lose. Raises as `WorktreeRemover.find_losses`."""
+        return await self._removals.find_losses(worktree_id)
 
     async def find_remote(self, worktree: Worktree) -> RemoteBranch | None:
         """Return the branch at the remote that a worktree's branch was pushed to, if it was."""

@@ -60,9 +60,7 @@ class LandingServices:
         self.lander = Lander(store, directories, self.checks, self.moves)
         trains = TrainRecords(directories.landing / "projects", directories.landing / "trains")
         self.trains = Trains(store, directories, trains, self.checks, self.lander, self.moves)
-        self.sweeper = Sweeper(
-            store, directories, self.desk, self.merged, self.fates, points, stop_session
-        )
+        self.sweeper = Sweeper(store, directories, self.merged, self.fates, points, stop_session)
         self._looking: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:

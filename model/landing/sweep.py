@@ -3,25 +3,22 @@
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.base.plural import count
+from model.base.text import clean_line
 from model.domain.landing import AfterLanding, Sweep, SweepRow, Swept
-from model.domain.projects import Project
 from model.domain.worktrees import Worktree
-from model.git.removal import count_unique_commits
-from model.git.status import count_uncommitted_files
-from model.landing.desk import Desk
 from model.landing.disk_usage import DiskUsage
 from model.landing.fates import WorktreeFates
 from model.landing.merged_branches import MergedBranches
 from model.store.store import Store
 from model.worktrees import require_project, require_worktree
 from model.worktrees.recovery import RecoveryPoints
+from model.worktrees.removal import RemovalLosses
 
 _CONCURRENCY: Final = 4
 _MEASURE_SECONDS: Final = 20.0
@@ -35,7 +32,6 @@ class Sweeper:
         self,
         store: Store,
         directories: Directories,
-        desk: Desk,
         merged: MergedBranches,
         fates: WorktreeFates,
         points: RecoveryPoints,
@@ -43,7 +39,6 @@ class Sweeper:
     ) -> None:
         self._store = store
         self._directories = directories
-        self._desk = desk
         self._merged = merged
         self._fates = fates
         self._points = points
@@ -93,7 +88,7 @@ class Sweeper:
     ) -> Swept:
         try:
             worktree = require_worktree(self._store.state, worktree_id)
-            row = await self._make_row(worktree, is_polled=False)
+            row = await self._make_row(worktree)
             remote = await self._fates.find_remote(worktree) if delete_remote else None
             problem = _describe_loss(row)
             if problem and not force:
@@ -115,8 +110,7 @@ class Sweeper:
         self, worktree: Worktree, row: SweepRow, action: AfterLanding, force: bool
     ) -> tuple[str, str | None]:
         if action == "delete":
-            is_merged = row.merged is not None and not row.uncommitted
-            point = await self._fates.remove(worktree.id, force=force or is_merged)
+            point = await self._fates.remove(worktree.id, force=force)
             what = "Removed from Spinney; its files stay." if worktree.adopted else "Deleted."
             return what, point
         if worktree.archived_at is not None:
@@ -131,10 +125,9 @@ class Sweeper:
             if session.is_unfinished:
                 await self._stop_session(session.id)
 
-    async def _make_row(self, worktree: Worktree, *, is_polled: bool = True) -> SweepRow:
-        """Describe a worktree; without `is_polled` as it is now, not at the latest poll."""
+    async def _make_row(self, worktree: Worktree) -> SweepRow:
+        """Describe a worktree as it is now: what is listed and what is done must agree."""
         state = self._store.state
-        project = state.projects[worktree.project_id]
         sessions = state.sessions_of(worktree.id, archived=True)
         used = [
             worktree.created_at,
@@ -142,8 +135,9 @@ class Sweeper:
             *(s.updated_at for s in sessions),
         ]
         async with self._git:
-            uncommitted, unpushed = await self._count_losses(project, worktree, is_polled)
+            losses = await self._find_losses(worktree)
             merged = await self._merged.examine(worktree)
+        is_busy = bool(worktree.running_scripts) or any(s.is_unfinished for s in sessions)
         return SweepRow(
             worktree_id=worktree.id,
             project_id=worktree.project_id,
@@ -151,45 +145,33 @@ class Sweeper:
             branch=worktree.branch,
             size=self.usage.get(Path(worktree.path)),
             last_used_at=max(used),
-            merged=merged,
-            uncommitted=uncommitted,
-            unpushed=unpushed,
+            merged=None if losses.commits else merged,
+            uncommitted=len(losses.files),
+            unpushed=losses.commits or losses.unpushed,
+            besides=losses.besides,
+            reverted=self._merged.is_reverted(worktree),
             archived=worktree.archived_at is not None,
-            is_running=bool(worktree.running_scripts) or any(s.is_unfinished for s in sessions),
+            is_running=is_busy or bool(losses.at_work),
             adopted=worktree.adopted,
         )
 
-    async def _count_losses(
-        self, project: Project, worktree: Worktree, is_polled: bool
-    ) -> tuple[int, int]:
-        """Return the uncommitted files, and the commits that are nowhere else.
-
-        Zero for what cannot be read: deleting it looks again, and fails.
-        """
-        files = commits = 0
-        status = self._desk.get_status(worktree.id) if is_polled else None
-        own = f"refs/heads/{worktree.branch}"
-        with suppress(SpinneyError):
-            commits = await count_unique_commits(Path(project.path), own, worktree.branch)
-            if status is not None and worktree.archived_at is None:
-                files = status.changed_files
-            elif worktree.status != "missing":
-                files = await count_uncommitted_files(Path(worktree.path))
-        return files, commits
+    async def _find_losses(self, worktree: Worktree) -> RemovalLosses:
+        try:
+            return await self._fates.find_losses(worktree.id)
+        except SpinneyError as error:
+            reason = clean_line(error.message).rstrip(".")
+            return RemovalLosses(besides=[f"what cannot be read ({reason})"])
 
 
 def _describe_loss(row: SweepRow) -> str:
     """Return why a worktree is left alone; empty if nothing is lost with it."""
     if row.is_running:
         return "has a session or a script at work. It was left alone."
-    if row.uncommitted:
-        return f"has {count(row.uncommitted, 'uncommitted file')}. It was left alone."
+    losses = [count(row.uncommitted, "uncommitted file")] if row.uncommitted else []
     if row.unpushed and row.merged is None:
-        return (
-            f"has {count(row.unpushed, 'commit')} that no other branch and no remote has. It was "
-            "left alone."
-        )
-    return ""
+        losses.append(f"{count(row.unpushed, 'commit')} that no other branch and no remote has")
+    losses += row.besides
+    return f"has {' and '.join(losses)}. It was left alone." if losses else ""
 
 
 def _sort_key(row: SweepRow) -> tuple[bool, int, str]:

@@ -351,6 +351,7 @@ class Workspace:
             self.conversations.end_agent,
             self.recovery_points,
             self.undoer.lock,
+            lambda worktree: self.landing.merged.find_kept(worktree),
         )
         self.restoring = WorktreeRestorer(self.store, self.directories, self.recovery_points)
         self.restoring_sessions = SessionRestorer(

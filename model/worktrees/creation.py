@@ -152,7 +152,7 @@ async def _create_in_git(
 
 async def _remove_from_git(root: Path, worktree: Worktree) -> None:
     path = Path(worktree.path)
-    await removal.remove_worktree(root, path, path.parent, force=True)
+    await removal.remove_worktree(root, path, path.parent)
     if not worktree.keeps_branch:
         await removal.delete_branch(root, worktree.branch)
 

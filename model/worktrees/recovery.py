@@ -121,10 +121,11 @@ class RecoveryPoints:
                 return
             await self._save(project, worktree, snapshot, reason, detail)
 
-    async def save_deleted(self, worktree_id: str) -> str | None:
+    async def save_deleted(self, worktree_id: str, besides: Sequence[str] = ()) -> str | None:
         """Keep everything of a worktree that is about to be deleted, and its conversations.
 
-        Returns the point's id; `None` if there is nothing left to keep.
+        Returns the point's id; `None` if there is nothing left to keep. What is `besides` goes and
+        is not kept; the point names it.
 
         Raises:
             SpinneyError: It could not be kept, so it must not be deleted.
@@ -139,10 +140,12 @@ class RecoveryPoints:
             latest = self._latest.get(worktree.id)
             if latest is not None and _is_of(latest, snapshot, "delete"):
                 return latest.id
+            kept = await restore.read_state(root, snapshot.tree)
             facts = PointFacts(
-                detail="Deleted",
+                detail=f"Deleted, without {' and '.join(besides)}" if besides else "Deleted",
                 project_id=project.id,
                 tip=await recovery.find_tip(root, worktree.branch),
+                left_out=len(besides) + len(kept.left_out),
             )
             contents = await recovery.read_contents(root, snapshot)
             sessions = self._store.state.sessions_of(worktree.id, archived=True)
@@ -154,6 +157,20 @@ class RecoveryPoints:
             )
         self._announce(FoundPoint(root, project.id, point))
         return point.id
+
+    async def discard_unneeded(self, worktree_id: str, points: Sequence[str | None]) -> None:
+        """Delete the points of a deletion that did not happen, if everything is as it was.
+
+        A teardown may have deleted something before it failed; they stay then.
+        """
+        worktree = require_worktree(self._store.state, worktree_id)
+        project = require_project(self._store.state, worktree.project_id)
+        latest = self._latest.get(worktree_id)
+        if latest is None or set(points) != {latest.id}:
+            return
+        snapshot = await self._snapshot_deleted(Path(project.path), worktree)
+        if snapshot is not None and _is_of(latest, snapshot, "delete"):
+            await self.delete(latest.id)
 
     async def save_session(self, session_id: str) -> None:
         """Keep a session that is about to be deleted, unless nothing was said in it.
@@ -256,16 +273,6 @@ class RecoveryPoints:
         found = await self.require(recovery_id)
         await recovery.delete_point(found.root, recovery_id)
         self._latest = {key: each for key, each in self._latest.items() if each.id != recovery_id}
-
-    async def repair_deleted(self, worktree: Worktree) -> None:
-        """Write the files again that are missing because a kill interrupted a deletion."""
-        for found in await self.list(worktree.project_id):
-            note = found.point.snapshot.note
-            if note.worktree_id == worktree.id and note.reason == "delete":
-                path = Path(worktree.path)
-                await restore.write_missing(found.root, path, found.point.snapshot)
-                await self.delete(found.point.id)
-                return
 
     async def forget_chain(self, worktree: Worktree) -> None:
         """Delete the snapshots of a deleted worktree; its recovery point has them as well."""

@@ -1,13 +1,15 @@
 """Remove worktrees permanently, without losing work and without leaving one half removed.
 
 A removal is recorded in the worktree (`removing`) before anything is deleted. The next start
-completes a removal that had passed the point of no return, and reverts any other.
+completes a removal that had passed the point of no return, and reverts any other. Its recovery
+point is deleted only if nothing was touched.
 """
 
 import asyncio
 import contextlib
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from model.base.errors import SpinneyError
@@ -17,7 +19,9 @@ from model.domain.events.program import TaskCompleted
 from model.domain.events.worktrees import WorktreeDeleted, WorktreeUpdated
 from model.domain.projects import Project
 from model.domain.worktrees import Worktree
-from model.git import discarding, removal
+from model.git import discarding, losses, removal
+from model.git.losses import Losses
+from model.git.worktrees import path_exists
 from model.scripts.runner import ScriptRunner
 from model.state import State
 from model.store.store import Store
@@ -32,8 +36,19 @@ from model.worktrees.lookup import (
 from model.worktrees.recovery import RecoveryPoints
 
 
+@dataclass(frozen=True, slots=True)
+class RemovalLosses(Losses):
+    """What a removal would lose, and what is at work in what would go with it."""
+
+    at_work: list[str] = field(default_factory=list)
+    """What is at work in worktrees inside it, each as a sentence that says where."""
+
+
 class WorktreeRemover:
-    """Removes worktrees with their directory, branch, sessions and scripts' output."""
+    """Removes worktrees with their directory, branch, sessions and scripts' output.
+
+    `find_kept` returns the commits up to which the work of a worktree's branch is in its base.
+    """
 
     def __init__(
         self,
@@ -43,6 +58,7 @@ class WorktreeRemover:
         end_session: Callable[[str], Awaitable[None]],
         points: RecoveryPoints,
         undo_lock: Callable[[str], asyncio.Lock],
+        find_kept: Callable[[Worktree], Awaitable[Sequence[str]]],
     ) -> None:
         self._store = store
         self._points = points
@@ -50,22 +66,28 @@ class WorktreeRemover:
         self._scripts = scripts
         self._end_session = end_session
         self._undo_lock = undo_lock
+        self._find_kept = find_kept
 
-    async def remove(self, worktree_id: str, *, force: bool) -> str | None:
+    async def remove(
+        self, worktree_id: str, *, force: bool, landed: Sequence[str] = ()
+    ) -> str | None:
         """Remove directory, branch and sessions; of an adopted worktree only the sessions.
 
         Returns the recovery point that was made, if there was anything to keep.
 
-        Refused while a session is running; and, unless forced, if work would be lost, or if the
-        teardown fails or is not trusted.
+        Refused while a session is running, also in a worktree inside; and, unless forced, if work
+        would be lost, or if the teardown fails or is not trusted. `landed` are commits that were
+        brought into the base just now.
         """
         worktree = require_worktree(self._store.state, worktree_id)
         refuse_while_unsettled(worktree)
         refuse_while_running(self._store.state, worktree)
         project = require_project(self._store.state, worktree.project_id)
+        found, kept = RemovalLosses(), list(landed)
         if _is_managed(worktree):
+            kept += await self._find_kept(worktree)
             # Check before the teardown, which cannot be undone if the removal is refused.
-            await self._check(project, worktree, force=force)
+            found = await self._check(project, worktree, kept, force=force)
         before = worktree.status
         # An undo that is writing files ends first; one that comes later is refused.
         async with self._undo_lock(worktree_id):
@@ -74,29 +96,27 @@ class WorktreeRemover:
         try:
             await self._scripts.stop(worktree_id)
             if _is_managed(worktree):
-                points.append(await self._points.save_deleted(worktree_id))
+                points.append(await self._points.save_deleted(worktree_id, found.besides))
                 await self._tear_down(worktree, force=force)
                 # Again: the teardown may have taken minutes, in which a file was saved.
-                if await asyncio.to_thread(os.path.lexists, worktree.path):
-                    points.append(await self._points.save_deleted(worktree_id))
-                await self._remove_directory(project, worktree, force=force)
+                if await path_exists(Path(worktree.path)):
+                    points.append(await self._points.save_deleted(worktree_id, found.besides))
+                await self._remove_directory(project, worktree, kept, force=force)
             else:
                 points.append(await self._points.save_removed(worktree_id))
         except BaseException:
-            await self._set_status(worktree_id, before)
-            await self._discard_points(points)
+            await self._take_back(worktree, before, points)
             raise
-        await self._finish(project, worktree, force=force)
+        await self._finish(project, worktree, kept, force=force)
         return points[-1]
 
-    async def find_losses(self, worktree_id: str) -> removal.Losses:
+    async def find_losses(self, worktree_id: str) -> RemovalLosses:
         """Return the work that exists only in the worktree and would be lost with it."""
         worktree = require_worktree(self._store.state, worktree_id)
         if not _is_managed(worktree):
-            return removal.Losses([], 0)
+            return RemovalLosses()
         project = require_project(self._store.state, worktree.project_id)
-        branch = worktree.branch if self._owns_branch(project, worktree) else None
-        return await removal.find_losses(Path(project.path), Path(worktree.path), branch)
+        return await self._find_losses(project, worktree, await self._find_kept(worktree))
 
     async def recover(self) -> None:
         """Complete or revert the removals that a kill interrupted. Called once, at start."""
@@ -105,26 +125,60 @@ class WorktreeRemover:
                 continue
             project = self._store.state.projects.get(worktree.project_id)
             if project is None or await asyncio.to_thread(os.path.lexists, worktree.path):
-                with contextlib.suppress(SpinneyError):
-                    await self._points.repair_deleted(worktree)
                 await self._set_status(worktree.id, "ready")
             else:
                 # The files were removed after all checks passed; only the branch is checked again.
-                await self._finish(project, worktree, force=False)
+                with contextlib.suppress(SpinneyError):
+                    await self._remove_directory(project, worktree, (), force=True)
+                kept = await self._find_kept(worktree)
+                await self._finish(project, worktree, kept, force=False)
 
-    async def _discard_points(self, points: list[str | None]) -> None:
-        """Forget the points of a removal that was refused: everything is still there."""
-        for point in filter(None, dict.fromkeys(points)):
-            with contextlib.suppress(SpinneyError):
-                await self._points.delete(point)
+    async def _take_back(self, worktree: Worktree, status: str, points: list[str | None]) -> None:
+        """Undo the note of a removal that failed, as far as it did nothing."""
+        if _is_managed(worktree) and not await path_exists(Path(worktree.path)):
+            await self._set_status(worktree.id, "missing")
+            return
+        await self._set_status(worktree.id, status)
+        with contextlib.suppress(SpinneyError):
+            await self._points.discard_unneeded(worktree.id, points)
 
-    async def _check(self, project: Project, worktree: Worktree, *, force: bool) -> None:
+    async def _find_losses(
+        self, project: Project, worktree: Worktree, kept: Sequence[str]
+    ) -> RemovalLosses:
         root, path = Path(project.path), Path(worktree.path)
+        branch = worktree.branch if self._owns_branch(project, worktree) else None
+        found = await losses.find_losses(root, path, branch, kept)
+        inner = await asyncio.to_thread(_find_inside, self._store.state, path)
+        at_work = [text for each in inner for text in _list_at_work(self._store.state, each)]
+        return RemovalLosses(found.files, found.commits, found.unpushed, found.besides, at_work)
+
+    async def _check(
+        self, project: Project, worktree: Worktree, kept: Sequence[str], *, force: bool
+    ) -> RemovalLosses:
+        """Raise if the worktree is not to be removed; return what goes with it."""
+        root, path = Path(project.path), Path(worktree.path)
+        # By force what is not asked about: losses are, with those of the branch, just below.
         await removal.check_removal(
-            root, path, self._find_base_directory(project, path), force=force
+            root, path, self._find_base_directory(project, path), force=True
         )
-        if not force and self._owns_branch(project, worktree):
-            await removal.check_branch_deletion(root, worktree.branch)
+        try:
+            found = await self._find_losses(project, worktree, kept)
+        except SpinneyError as error:
+            if not force:
+                raise
+            found = RemovalLosses(besides=[f"what cannot be read ({error.message})"])
+        if found.at_work:
+            raise SpinneyError(
+                f"'{worktree.name}' was not removed. {' '.join(found.at_work)} Stop it first.",
+                "conflict",
+            )
+        if found and not force:
+            raise SpinneyError(
+                f"'{worktree.name}' has {found.describe()}. Commit and push first, or remove it "
+                "with force.",
+                "conflict",
+            )
+        return found
 
     async def _tear_down(self, worktree: Worktree, *, force: bool) -> None:
         if not await asyncio.to_thread(Path(worktree.path).is_dir):
@@ -136,17 +190,34 @@ class WorktreeRemover:
                 raise
             self._report_failure(worktree, f"Removed by force, although: {error.message}")
 
-    async def _remove_directory(self, project: Project, worktree: Worktree, *, force: bool) -> None:
+    async def _remove_directory(
+        self, project: Project, worktree: Worktree, kept: Sequence[str], *, force: bool
+    ) -> None:
         root, path = Path(project.path), Path(worktree.path)
-        await removal.remove_worktree(
-            root, path, self._find_base_directory(project, path), force=force
+        was_there = await path_exists(path)
+        left = await removal.remove_worktree(
+            root, path, self._find_base_directory(project, path), force=force, kept=kept
         )
+        if left is None:
+            return
+        if was_there:
+            raise SpinneyError(
+                f"'{worktree.name}' is gone, but not all of it could be deleted: {left}. What was "
+                "in it is in a recovery point (spinney recover). Make that deletable, then delete "
+                f"'{worktree.name}' again; or only delete it again, and the rest stays there.",
+                "git_error",
+            )
+        self._report_failure(worktree, f"Not all of '{worktree.name}' could be deleted: {left}.")
 
-    async def _finish(self, project: Project, worktree: Worktree, *, force: bool) -> None:
+    async def _finish(
+        self, project: Project, worktree: Worktree, kept: Sequence[str], *, force: bool
+    ) -> None:
         """Remove the rest after the files are gone; from here on the removal cannot be undone."""
         if _is_managed(worktree) and self._owns_branch(project, worktree):
             try:
-                await removal.delete_branch(Path(project.path), worktree.branch, force=force)
+                await removal.delete_branch(
+                    Path(project.path), worktree.branch, force=force, kept=kept
+                )
             except SpinneyError as error:
                 self._report_failure(
                     worktree, f"The branch '{worktree.branch}' was kept: {error.message}"
@@ -196,6 +267,20 @@ class WorktreeRemover:
         self._store.record(
             TaskCompleted(task="remove_worktree", ok=False, detail=detail, worktree_id=worktree.id)
         )
+
+
+def _find_inside(state: State, path: Path) -> list[Worktree]:
+    """Return the worktrees of Spinney whose folder is inside `path`. Blocks."""
+    outer = os.path.realpath(path) + os.sep
+    return [w for w in state.worktrees.values() if os.path.realpath(w.path).startswith(outer)]
+
+
+def _list_at_work(state: State, worktree: Worktree) -> list[str]:
+    """Return which sessions and scripts of a worktree are at work, each as a sentence."""
+    sessions = state.sessions_of(worktree.id, archived=True)
+    busy = [f"The session '{each.name}'" for each in sessions if each.is_unfinished]
+    busy += [f"The script '{name}'" for name in worktree.running_scripts]
+    return [f"{who} is at work in '{worktree.name}', which is inside it." for who in busy]
 
 
 def _is_managed(worktree: Worktree) -> bool:

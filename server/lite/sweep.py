@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SWEEP_PATH: Final = "/lite/sweep"
 _PROJECT: Final = "/lite/projects/{project_id}/sweep"
 _NAME_LENGTH: Final = 40
+_LOSS_LENGTH: Final = 120
+_MAX_LISTED: Final = 5
+"""What else would be lost of one worktree that is named."""
 _MERGED: Final = {
     "commits": "merged",
     "squash": "merged by squash",
@@ -133,6 +136,7 @@ def _choice(page_request: PageRequest, row: SweepRow, *, shows_project: bool) ->
         facts.append(f"used {format_age(row.last_used_at, time.time())}")
     facts += ["archived"] if row.archived else []
     facts.append(_MERGED[row.merged] if row.merged else "not merged")
+    facts += ["its base has taken its changes back"] if row.reverted else []
     box = make("input", type="checkbox", name="worktree", value=row.worktree_id)
     losses = _losses(row)
     return make(
@@ -154,7 +158,9 @@ def _losses(row: SweepRow) -> list[str]:
         losses.append(count(row.uncommitted, "uncommitted file"))
     if row.unpushed and row.merged is None:
         losses.append(f"{count(row.unpushed, 'commit')} that nothing else has")
-    return losses
+    shown = [shorten(each, _LOSS_LENGTH) for each in row.besides[:_MAX_LISTED]]
+    more = len(row.besides) - len(shown)
+    return [*losses, *shown, *([f"{more} more"] if more else [])]
 
 
 def _render_question(page_request: PageRequest, rows: Sequence[SweepRow], action: str) -> str:

@@ -94,7 +94,12 @@ async def _delete(desk: Desk, worktree: "Worktree") -> bool:
     """Confirm with a list of what is deleted, then delete; return whether it was deleted."""
     title = "Remove the worktree from Spinney" if worktree.adopted else "Delete the worktree"
     losses = await desk.client.call(commands.get_removal_losses, worktree_id=worktree.id)
-    lost = losses.files or losses.commits
+    if losses.inside_at_work:
+        at_work = " ".join(map(clean_line, losses.inside_at_work))
+        name = clean_line(worktree.name)
+        desk.say(f"'{name}' was not deleted. {at_work} Stop it first.", bad=True)
+        return False
+    lost = losses.files or losses.commits or losses.besides
     sentence = _deletion_question(desk, worktree, losses)
     agree = "remove" if worktree.adopted else "delete anyway" if lost else "delete"
     if losses.running:
@@ -151,12 +156,16 @@ def _deletion_question(desk: Desk, worktree: "Worktree", losses: "RemovalLosses"
         lines.append(
             f"It has {count(losses.commits, 'commit')} that no other branch or remote has."
         )
+    if losses.besides:
+        more = ", …" if len(losses.besides) > _MAX_NAMED_FILES else ""
+        named = ", ".join(map(clean_line, losses.besides[:_MAX_NAMED_FILES]))
+        lines.append(f"It has {named}{more}.")
     sessions = count(losses.sessions, "session")
     if not _deletes_files(worktree):
         if losses.sessions:
             lines.append(f"Its {sessions} will be deleted. {describe_recovery(desk)}")
         return "\n".join(lines)
-    if not losses.files and not losses.commits:
+    if not losses.files and not losses.commits and not losses.besides:
         lines.append("All changes are committed, and all commits are on another branch or remote.")
     lines.append(
         describe_recovery(desk, f"all of it, with {sessions}," if losses.sessions else "it")

@@ -74,7 +74,7 @@ def deletion_question(desk: Desk, rows: "Sequence[SweepRow]") -> str:
     if not lossy:
         lines.append("Nothing in them is uncommitted or nowhere else.")
     lines.append(describe_recovery(desk, "each of them" if len(rows) > 1 else "it"))
-    lines.append("Not kept: files ignored by git.")
+    lines.append("Not kept: files ignored by git, and the contents of repositories inside.")
     return "\n".join(lines)
 
 

@@ -90,7 +90,7 @@ class SweepList(MarkedList["SweepRow"]):
 def loses_anything(row: "SweepRow") -> bool:
     """Whether deleting it would lose work, or stop something."""
     is_unmerged = row.merged is None and bool(row.unpushed)
-    return bool(row.uncommitted or is_unmerged or row.is_running)
+    return bool(row.uncommitted or is_unmerged or row.besides or row.is_running)
 
 
 def describe_losses(row: "SweepRow") -> str:
@@ -100,8 +100,11 @@ def describe_losses(row: "SweepRow") -> str:
         parts.append(f"{count(row.uncommitted, 'uncommitted file')}")
     if row.unpushed and row.merged is None:
         parts.append(f"{count(row.unpushed, 'commit')} nowhere else")
+    parts += map(clean_line, row.besides)
     if not parts:
         parts.append("nothing: merged" if row.merged is not None else "nothing")
+    if row.reverted:
+        parts.append("its base has taken its changes back")
     if row.archived:
         parts.append("archived")
     if row.adopted:

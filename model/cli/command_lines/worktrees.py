@@ -160,7 +160,8 @@ examples:
   spinney prune --older-than 30 --archive  those not used for 30 days, merged or not
   spinney prune --project alpha --json     the list as JSON
 
-A worktree with uncommitted files, commits that are nowhere else or a session at work always stays.
+A worktree with uncommitted files, commits that are nowhere else, worktrees or repositories inside
+with such work, or a session at work always stays.
 Without --merged and --older-than, those go that are merged. Each deleted worktree has a recovery
 point: spinney recover.
 """,

@@ -63,7 +63,8 @@ class PointFacts:
     """The size of these files, of ignored ones, and of the conversations."""
     sessions: int = 0
     left_out: int = 0
-    """Messages, pictures and long outputs that were too much to keep."""
+    """Messages, pictures and long outputs that were too much to keep; repositories and files of a
+    deleted worktree that are not in it."""
     project_path: str = ""
     """The folder of the project, by which it is found when it is added again."""
 
@@ -153,7 +154,7 @@ async def create_point(
         root: The repository.
         snapshot: The state to keep.
         note: Why the point is made; the rest is taken from the snapshot.
-        facts: `detail`, `project_id` and `tip` of it.
+        facts: `detail`, `project_id`, `tip` and `left_out` of it.
         contents: What `read_contents` returned.
         conversations: The sessions of a deleted worktree, if any.
 
@@ -181,7 +182,7 @@ async def create_point(
         files=len(contents.files),
         size_bytes=size,
         sessions=conversations.sessions,
-        left_out=conversations.left_out,
+        left_out=facts.left_out + conversations.left_out,
     )
     return await _store_point(root, tree, parents, full_note, full_facts)
 

@@ -75,29 +75,6 @@ async def remove_half_restored(root: Path, path: Path, worktree_id: str) -> None
         await _remove(root, path)
 
 
-async def write_missing(root: Path, path: Path, snapshot: Snapshot) -> None:
-    """Write the files of a snapshot that the worktree at `path` has lost; nothing is replaced."""
-    # The link to the repository may have been deleted as well.
-    await plumbing.run(root, "worktree", "repair", "--end-of-options", str(path), check=False)
-    kept = await read_state(path, snapshot.tree)
-    entries = await files.read_entries(path, snapshot.tree)
-    missing = await asyncio.to_thread(_find_missing, path, entries)
-    await files.write_entries(path, missing, kept.modes)
-    await asyncio.to_thread(_restore_folders_and_modes, path, kept)
-
-
-def _find_missing(path: Path, entries: dict[str, Entry]) -> dict[str, Entry]:
-    ignored = f"{state.IGNORED_FOLDER}/"
-    found = {}
-    for tree_path, entry in entries.items():
-        name = plumbing.to_file_path(tree_path)
-        if name is None and tree_path.startswith(ignored):
-            name = tree_path.removeprefix(ignored)
-        if name is not None and not os.path.lexists(path / name):
-            found[name] = entry
-    return found
-
-
 async def _remove(root: Path, path: Path) -> None:
     await git(
         root, "worktree", "remove", "--force", "--force", "--end-of-options", str(path),

@@ -133,18 +133,22 @@ async def test_only_worktrees_of_this_repository_are_removed(
     assert (other.root / "file").exists()
 
 
-async def test_a_locked_worktree_is_not_removed(repository: Repository, base_dir: Path) -> None:
+@pytest.mark.parametrize("is_missing", [False, True])
+async def test_a_locked_worktree_is_removed_only_with_force(
+    is_missing: bool, repository: Repository, base_dir: Path
+) -> None:
     path = base_dir / "one"
     await add_worktree(repository.root, path, "one", "main")
     repository.git("worktree", "lock", "--reason", "on a train", str(path))
-    with pytest.raises(SpinneyError, match="on a train"):
-        await remove_worktree(repository.root, path, base_dir, force=True)
-    shutil.rmtree(path)
+    if is_missing:
+        shutil.rmtree(path)
     with pytest.raises(SpinneyError, match="on a train"):
         await remove_worktree(repository.root, path, base_dir)
+    await remove_worktree(repository.root, path, base_dir, force=True)
+    assert "one" not in repository.git("worktree", "list")
 
 
-async def test_a_worktree_with_submodules_is_removed_only_with_force(
+async def test_a_worktree_with_work_in_a_submodule_is_removed_only_with_force(
     repository: Repository, make_repository: MakeRepository, base_dir: Path
 ) -> None:
     inner = make_repository("inner")
@@ -155,7 +159,8 @@ async def test_a_worktree_with_submodules_is_removed_only_with_force(
     path = base_dir / "one"
     await add_worktree(repository.root, path, "one", "main")
     repository.git(*allow, "submodule", "update", "--init", cwd=path)
-    with pytest.raises(SpinneyError, match="contains submodules"):
+    inner.write("file", "changed\n", cwd=path / "sub")
+    with pytest.raises(SpinneyError, match="the submodule 'sub' inside it, with 1 uncommitted"):
         await remove_worktree(repository.root, path, base_dir)
     await remove_worktree(repository.root, path, base_dir, force=True)
     assert not path.exists()

@@ -37,6 +37,10 @@ async function archive(app, worktree) {
 export async function deleteWorktree(app, worktree) {
   const losses = await app.run("get_removal_losses", { worktreeId: worktree.id });
   if (!losses) return false;
+  if (losses.inside_at_work.length > 0) {
+    app.toast(`${worktree.name} was not deleted. ${losses.inside_at_work.join(" ")} Stop it first.`, { bad: true });
+    return false;
+  }
   const deletesFiles = worktree.session_type !== "base" && !worktree.adopted;
   const question = deletesFiles ? `Delete ${worktree.name}?` : `Remove ${worktree.name} from Spinney?`;
   const yes = deletesFiles ? "Delete" : "Remove";
@@ -45,7 +49,7 @@ export async function deleteWorktree(app, worktree) {
   /** @param {boolean} force */
   const remove = (force) => app.connection.call("remove_worktree", { worktreeId: worktree.id, forGood: true, force });
   try {
-    await remove(losses.files.length > 0 || losses.commits > 0);
+    await remove(losses.files.length > 0 || losses.commits > 0 || losses.besides.length > 0);
   } catch (error) {
     const { kind, message } = /** @type {Error & { kind?: string }} */ (error);
     // New changes, or a teardown script that failed or is not trusted: nothing has been deleted yet.
@@ -70,7 +74,7 @@ export function confirmDeletion(app, session) {
 
 /** @param {App} app @param {Resource} worktree @param {any} losses the result of `get_removal_losses` */
 function describeLosses(app, worktree, losses) {
-  const { files, commits, sessions, running } = losses;
+  const { files, commits, besides, sessions, running } = losses;
   const names = `${files.slice(0, MAX_LISTED).join(", ")}${files.length > MAX_LISTED ? ", …" : ""}`;
   const isBase = worktree.session_type === "base";
   const isKept = isBase || worktree.adopted;
@@ -82,6 +86,8 @@ function describeLosses(app, worktree, losses) {
     running.length > 0 && make("p.bad", `Will be stopped first: ${running.join(", ")}`),
     files.length > 0 && make("p.bad", `It has ${pluralize(files.length, "uncommitted file")} (${names})`),
     commits > 0 && make("p.bad", `It has ${pluralize(commits, "commit")} that no other branch or remote has`),
+    ...besides.slice(0, MAX_LISTED).map((/** @type {string} */ each) => make("p.bad", `It has ${each}`)),
+    besides.length > MAX_LISTED && make("p.bad", `… and ${besides.length - MAX_LISTED} more`),
     sessions > 0 && make("p", `It has ${pluralize(sessions, "session")}`),
     make("p", isKept ? keptText : "Its directory and branch will be deleted."),
     (!isKept || sessions > 0) && make("p", describeRecovery(app, isKept ? "What was said in it" : "All of it")),

@@ -9,7 +9,7 @@ import { button, make, patchChildren, syncKeyed } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
-import { MERGED_WORDS } from "./landing_words.js";
+import { MERGED_WORDS, REVERTED } from "./landing_words.js";
 import { describeRecovery } from "./recovery_points.js";
 import { Selection } from "./selection.js";
 import { loadStylesheet } from "./stylesheet.js";
@@ -29,6 +29,8 @@ await loadStylesheet("landing");
  * @property {string | null} merged
  * @property {number} uncommitted files
  * @property {number} unpushed commits
+ * @property {string[]} besides what else would be lost, as phrases
+ * @property {boolean} reverted
  * @property {boolean} archived
  * @property {boolean} is_running
  * @property {boolean} adopted
@@ -191,8 +193,8 @@ class Sweep {
 }
 
 /** What deleting a worktree would lose. @param {SweepRow} row */
-const lossesOf = ({ uncommitted, unpushed, merged, is_running: isRunning }) =>
-  [isRunning && "a session or script is at work", uncommitted > 0 && pluralize(uncommitted, "uncommitted file"), unpushed > 0 && !merged && `${pluralize(unpushed, "commit")} that nothing else has`].filter((each) => typeof each === "string");
+const lossesOf = ({ uncommitted, unpushed, merged, besides, is_running: isRunning }) =>
+  [isRunning && "a session or script is at work", uncommitted > 0 && pluralize(uncommitted, "uncommitted file"), unpushed > 0 && !merged && `${pluralize(unpushed, "commit")} that nothing else has`, ...besides].filter((each) => typeof each === "string");
 
 /** Whether nothing is lost with a worktree. @param {SweepRow} row */
 const isSafe = (row) => Boolean(row.merged) && !lossesOf(row).length;
@@ -201,10 +203,12 @@ const isSafe = (row) => Boolean(row.merged) && !lossesOf(row).length;
 function factsOf(row) {
   return [
     row.merged ? make("span.badge.new", MERGED_WORDS[row.merged] ?? "merged") : make("span.badge", "not merged"),
+    row.reverted && make("span.badge.waiting", REVERTED),
     row.archived && make("span.badge", "archived"),
     row.is_running && make("span.badge.waiting", "at work"),
     row.uncommitted > 0 && make("span.bad", `${row.uncommitted} not committed`),
     row.unpushed > 0 && !row.merged && make("span.bad", `${pluralize(row.unpushed, "commit")} nowhere else`),
+    ...row.besides.map((each) => make("span.bad", each)),
     row.adopted && make("span.badge", "created outside Spinney"),
   ].filter((part) => part instanceof HTMLElement);
 }

@@ -1,0 +1,132 @@
+"""What removing a worktree would lose. Every way of removing one asks here first."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from model.base.errors import SpinneyError
+from model.base.plural import count
+from model.base.text import clean_line
+from model.git.nested import describe_inner_losses
+from model.git.repositories import get_current_branch
+from model.git.run import git
+from model.git.worktrees import find_listed, path_exists
+
+_MAX_LISTED: Final = 5
+"""Files, and what else there is, that a message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """Work that exists only in a worktree and would be lost with it."""
+
+    files: list[str] = field(default_factory=list)
+    """Uncommitted files; paths in the worktree."""
+    commits: int = 0
+    """Commits that are on no other branch and on no remote, and whose work is in no base."""
+    unpushed: int = 0
+    """Commits that are on no other branch and on no remote."""
+    besides: list[str] = field(default_factory=list)
+    """What else would go, or stands against it, each as a phrase: worktrees and repositories
+    inside it with work of their own, folders that cannot be read, a lock."""
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.commits or self.besides)
+
+    def describe(self) -> str:
+        """Return all of it as what the worktree has; empty if nothing would be lost."""
+        parts = []
+        if self.files:
+            parts.append(f"{count(len(self.files), 'uncommitted file')} ({_join(self.files)})")
+        if self.commits:
+            verb = "is" if self.commits == 1 else "are"
+            counted = count(self.commits, "commit")
+            parts.append(f"{counted} that {verb} on no other branch and on no remote")
+        parts += self.besides[:_MAX_LISTED]
+        if (more := len(self.besides) - _MAX_LISTED) > 0:
+            parts.append(f"{more} more")
+        return " and ".join(parts)
+
+
+async def find_losses(
+    root: Path, path: Path, branch: str | None, kept: Sequence[str] = ()
+) -> Losses:
+    """Return what removing the worktree at `path` and, if given, its branch would lose.
+
+    Args:
+        root: The repository.
+        path: The worktree; it may be gone.
+        branch: The branch that is deleted with it.
+        kept: Commits whose work is elsewhere, as of a branch that was squashed into its base.
+
+    Raises:
+        SpinneyError: It cannot be read, so it must not be taken for nothing.
+    """
+    tips = [(root, f"refs/heads/{branch}", branch)] if branch is not None else []
+    if not await path_exists(path):
+        unpushed, commits = await _count(tips, kept)
+        return Losses(commits=commits, unpushed=unpushed)
+    current = await get_current_branch(path)
+    head = (path, "HEAD", current)
+    (unpushed, commits), files, inside, lock = await asyncio.gather(
+        _count([head, *(tips if branch != current else [])], kept),
+        _list_uncommitted_files(path),
+        describe_inner_losses(path),
+        _describe_lock(root, path),
+    )
+    return Losses(files, commits, unpushed, [*lock, *inside])
+
+
+async def count_unique_commits(
+    path: Path, ref: str, branch: str | None, kept: Sequence[str] = ()
+) -> int:
+    """Count the commits of `ref` that are on no branch but `branch`, on no remote, nor `kept`.
+
+    Raises:
+        SpinneyError: They cannot be counted.
+    """
+    excluded = [f"--exclude={branch}"] if branch else []
+    counted = await git(
+        path, "rev-list", "--count", ref, "--not", *excluded, "--branches", "--remotes", *kept,
+        "--", check=False,
+    )  # fmt: skip
+    if counted.returncode == 0:
+        return int(counted.stdout)
+    found = await git(path, "rev-parse", "--verify", "--quiet", ref, check=False)
+    if found.returncode == 0:
+        raise SpinneyError(counted.message, "git_error")
+    return 0  # A branch without commits has none to lose.
+
+
+async def _count(
+    tips: Sequence[tuple[Path, str, str | None]], kept: Sequence[str]
+) -> tuple[int, int]:
+    """Return the commits that are nowhere else, and those of them that are not `kept` either."""
+    unpushed = sum([await count_unique_commits(*tip) for tip in tips])
+    if not unpushed or not kept:
+        return unpushed, unpushed
+    return unpushed, sum([await count_unique_commits(*tip, kept) for tip in tips])
+
+
+async def _list_uncommitted_files(path: Path) -> list[str]:
+    """Return staged, changed and untracked files; repositories inside are asked themselves."""
+    status = await git(
+        path, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
+        "--ignore-submodules=dirty", timeout=60,
+    )  # fmt: skip
+    return [clean_line(field[3:]) for field in status.fields]
+
+
+async def _describe_lock(root: Path, path: Path) -> list[str]:
+    listed = await find_listed(root, path)
+    if listed is None or not listed.is_locked:
+        return []
+    reason = f" ({clean_line(listed.lock_reason)[:200]})" if listed.lock_reason else ""
+    return [f"a lock of git{reason}"]
+
+
+def _join(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > _MAX_LISTED else ""
+    return ", ".join(names[:_MAX_LISTED]) + more
