@@ -35,8 +35,9 @@ class _Inside:
 async def describe_inner_losses(path: Path) -> list[str]:
     """Return what would be lost with the repositories below `path`, each as a phrase.
 
-    A linked worktree is named in any case: an agent or a person may work in it. A clone or a submodule is named if
-    it has uncommitted files, or commits that are on no remote. So is what cannot be read.
+    A linked worktree is named in any case: an agent or a person may work in it. A clone or a
+    submodule is named if it has uncommitted files, or commits that are on no remote. So is what
+    cannot be read.
     """
     inside = await asyncio.to_thread(_walk, path)
     outer = await asyncio.to_thread(find_git_directories, path)

@@ -117,7 +117,10 @@ async def _check_removable(root: Path, path: Path, base_dir: Path) -> None:
     if problem is None:
         listed = await find_listed(root, path)
         if listed is None:
-            problem = f"it is not a worktree of {root}"
+            problem = (
+                f"it is not a worktree of {root}. With force it is taken off the list, and its "
+                "files stay"
+            )
         elif listed.is_main:
             problem = "it is the repository's own checkout"
     if problem:

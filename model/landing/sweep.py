@@ -9,7 +9,6 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.base.plural import count
-from model.base.text import clean_line
 from model.domain.landing import AfterLanding, Sweep, SweepRow, Swept
 from model.domain.worktrees import Worktree
 from model.landing.disk_usage import DiskUsage
@@ -18,7 +17,6 @@ from model.landing.merged_branches import MergedBranches
 from model.store.store import Store
 from model.worktrees import require_project, require_worktree
 from model.worktrees.recovery import RecoveryPoints
-from model.worktrees.removal import RemovalLosses
 
 _CONCURRENCY: Final = 4
 _MEASURE_SECONDS: Final = 20.0
@@ -135,7 +133,7 @@ class Sweeper:
             *(s.updated_at for s in sessions),
         ]
         async with self._git:
-            losses = await self._find_losses(worktree)
+            losses = await self._fates.find_losses(worktree.id)
             merged = await self._merged.examine(worktree)
         is_busy = bool(worktree.running_scripts) or any(s.is_unfinished for s in sessions)
         return SweepRow(
@@ -154,13 +152,6 @@ class Sweeper:
             is_running=is_busy or bool(losses.at_work),
             adopted=worktree.adopted,
         )
-
-    async def _find_losses(self, worktree: Worktree) -> RemovalLosses:
-        try:
-            return await self._fates.find_losses(worktree.id)
-        except SpinneyError as error:
-            reason = clean_line(error.message).rstrip(".")
-            return RemovalLosses(besides=[f"what cannot be read ({reason})"])
 
 
 def _describe_loss(row: SweepRow) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
+from model.base.text import clean_line
 from model.domain.events.base import Event
 from model.domain.events.program import TaskCompleted
 from model.domain.events.worktrees import WorktreeDeleted, WorktreeUpdated
@@ -21,7 +22,7 @@ from model.domain.projects import Project
 from model.domain.worktrees import Worktree
 from model.git import discarding, losses, removal
 from model.git.losses import Losses
-from model.git.worktrees import path_exists
+from model.git.worktrees import find_listed, path_exists
 from model.scripts.runner import ScriptRunner
 from model.state import State
 from model.store.store import Store
@@ -75,6 +76,9 @@ class WorktreeRemover:
 
         Returns the recovery point that was made, if there was anything to keep.
 
+        What git does not list as a worktree any more is only taken off the list, by force: its
+        files and its branch stay.
+
         Refused while a session is running, also in a worktree inside; and, unless forced, if work
         would be lost, or if the teardown fails or is not trusted. `landed` are commits that were
         brought into the base just now.
@@ -84,7 +88,8 @@ class WorktreeRemover:
         refuse_while_running(self._store.state, worktree)
         project = require_project(self._store.state, worktree.project_id)
         found, kept = RemovalLosses(), list(landed)
-        if _is_managed(worktree):
+        deletes = _is_managed(worktree) and not (force and await self._is_unlisted(worktree))
+        if deletes:
             kept += await self._find_kept(worktree)
             # Check before the teardown, which cannot be undone if the removal is refused.
             found = await self._check(project, worktree, kept, force=force)
@@ -95,7 +100,7 @@ class WorktreeRemover:
         points: list[str | None] = []
         try:
             await self._scripts.stop(worktree_id)
-            if _is_managed(worktree):
+            if deletes:
                 points.append(await self._points.save_deleted(worktree_id, found.besides))
                 await self._tear_down(worktree, force=force)
                 # Again: the teardown may have taken minutes, in which a file was saved.
@@ -107,7 +112,7 @@ class WorktreeRemover:
         except BaseException:
             await self._take_back(worktree, before, points)
             raise
-        await self._finish(project, worktree, kept, force=force)
+        await self._finish(project, worktree, kept, deletes=deletes, force=force)
         return points[-1]
 
     async def find_losses(self, worktree_id: str) -> RemovalLosses:
@@ -131,7 +136,7 @@ class WorktreeRemover:
                 with contextlib.suppress(SpinneyError):
                     await self._remove_directory(project, worktree, (), force=True)
                 kept = await self._find_kept(worktree)
-                await self._finish(project, worktree, kept, force=False)
+                await self._finish(project, worktree, kept, deletes=True, force=False)
 
     async def _take_back(self, worktree: Worktree, status: str, points: list[str | None]) -> None:
         """Undo the note of a removal that failed, as far as it did nothing."""
@@ -147,7 +152,11 @@ class WorktreeRemover:
     ) -> RemovalLosses:
         root, path = Path(project.path), Path(worktree.path)
         branch = worktree.branch if self._owns_branch(project, worktree) else None
-        found = await losses.find_losses(root, path, branch, kept)
+        try:
+            found = await losses.find_losses(root, path, branch, kept)
+        except SpinneyError as error:
+            reason = clean_line(error.message).rstrip(".")
+            found = Losses(besides=[f"what cannot be read ({reason})"])
         inner = await asyncio.to_thread(_find_inside, self._store.state, path)
         at_work = [text for each in inner for text in _list_at_work(self._store.state, each)]
         return RemovalLosses(found.files, found.commits, found.unpushed, found.besides, at_work)
@@ -161,12 +170,7 @@ class WorktreeRemover:
         await removal.check_removal(
             root, path, self._find_base_directory(project, path), force=True
         )
-        try:
-            found = await self._find_losses(project, worktree, kept)
-        except SpinneyError as error:
-            if not force:
-                raise
-            found = RemovalLosses(besides=[f"what cannot be read ({error.message})"])
+        found = await self._find_losses(project, worktree, kept)
         if found.at_work:
             raise SpinneyError(
                 f"'{worktree.name}' was not removed. {' '.join(found.at_work)} Stop it first.",
@@ -209,11 +213,24 @@ class WorktreeRemover:
             )
         self._report_failure(worktree, f"Not all of '{worktree.name}' could be deleted: {left}.")
 
+    async def _is_unlisted(self, worktree: Worktree) -> bool:
+        """Whether its folder is no worktree: git's own removal of one may fail half-way."""
+        project = require_project(self._store.state, worktree.project_id)
+        path = Path(worktree.path)
+        is_folder = await asyncio.to_thread(lambda: path.is_dir() and not path.is_symlink())
+        return is_folder and await find_listed(Path(project.path), path) is None
+
     async def _finish(
-        self, project: Project, worktree: Worktree, kept: Sequence[str], *, force: bool
+        self,
+        project: Project,
+        worktree: Worktree,
+        kept: Sequence[str],
+        *,
+        deletes: bool,
+        force: bool,
     ) -> None:
         """Remove the rest after the files are gone; from here on the removal cannot be undone."""
-        if _is_managed(worktree) and self._owns_branch(project, worktree):
+        if deletes and self._owns_branch(project, worktree):
             try:
                 await removal.delete_branch(
                     Path(project.path), worktree.branch, force=force, kept=kept
@@ -227,8 +244,14 @@ class WorktreeRemover:
         await self._store.accept(
             WorktreeDeleted(worktree_id=worktree.id, project_id=worktree.project_id)
         )
-        if _is_managed(worktree):
+        if deletes:
             await self._points.forget_chain(worktree)
+        elif _is_managed(worktree):
+            self._report_failure(
+                worktree,
+                f"'{worktree.name}' was taken off the list. Its folder {worktree.path} and its "
+                "branch stay: git does not list it as a worktree.",
+            )
         await self._scripts.forget(worktree.id)
         await asyncio.to_thread(discarding.delete_folder, self._directories.discarded / worktree.id)
         await asyncio.to_thread(discarding.delete_folder, self._directories.contexts / worktree.id)

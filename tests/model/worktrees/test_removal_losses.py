@@ -214,6 +214,21 @@ async def test_a_removal_that_cannot_delete_all_keeps_the_point_and_can_be_repea
     assert restored.path == made.path
 
 
+async def test_what_git_does_not_list_any_more_leaves_the_list_by_force_and_its_files_stay(
+    make: Maker, workspace: Workspace, repository: Repository
+) -> None:
+    made = await make("one")
+    path = Path(made.path)
+    (path / ".git").unlink()
+    shutil.rmtree(repository.root / ".git/worktrees/one")
+    assert (await get_removal_losses(workspace, made.id)).besides
+    with pytest.raises(SpinneyError, match="With force it is taken off the list"):
+        await remove_worktree(workspace, made.id)
+    await remove_worktree(workspace, made.id, force=True)
+    assert made.id not in workspace.store.state.worktrees
+    assert (path / "read.me").exists()
+
+
 async def test_a_teardown_that_failed_half_way_leaves_the_recovery_point(
     make: Maker, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
