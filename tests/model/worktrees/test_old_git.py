@@ -91,15 +91,17 @@ async def stage_and_discard(workspace: Workspace, made: Worktree, path: Path) ->
     assert (path / "read.me").read_text() == "one\nTWO\nthree\n"
 
 
-async def test_a_locked_worktree_is_not_removed(
+async def test_a_locked_worktree_is_removed_only_with_force(
     workspace: Workspace, with_old_git: Repository, eventually: Eventually, tmp_path: Path
 ) -> None:
     project = await add_project(workspace, str(with_old_git.root))
     made = await Maker(workspace, project, eventually)("otter")
     with_old_git.git("worktree", "lock", made.path)
-    with pytest.raises(SpinneyError, match="locked"):
-        await worktrees.remove_worktree(workspace, made.id, for_good=True, force=True)
+    with pytest.raises(SpinneyError, match="a lock of git"):
+        await worktrees.remove_worktree(workspace, made.id, for_good=True)
     assert Path(made.path).exists()
+    await worktrees.remove_worktree(workspace, made.id, for_good=True, force=True)
+    assert not Path(made.path).exists()
 
 
 async def test_the_demo_is_prepared(
