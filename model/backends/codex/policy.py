@@ -114,6 +114,8 @@ def build_thread_config(
     config: Json = {
         "tools.update_plan": {"enabled": not launch.text_only},
         "features.default_mode_request_user_input": not launch.text_only,
+        # Otherwise the model can give itself a goal, towards which turns begin without end (0.171).
+        "features.goals": False,
         "suppress_unstable_features_warning": True,
         "shell_environment_policy.ignore_default_excludes": False,
         "shell_environment_policy.set": {**variables, SESSION_VARIABLE: mark},

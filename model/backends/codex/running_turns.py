@@ -19,12 +19,16 @@ class RunningTurns:
         """The turn of our thread, as notifications name it; empty if none runs."""
         self.inner_id = ""
         """The turn to interrupt: a review contains an inner one; notifications name the outer."""
+        self.root_id = ""
+        """The turn that sub-agents name as their root."""
         self.last_id = ""
         """The last turn of our thread that has ended."""
         self.is_running = asyncio.Event()
         """Set while a turn runs in our thread."""
         self.children: dict[str, str] = {}
         """The turns of sub-agents, by thread."""
+        self._ended: set[str] = set()
+        """The turns of our thread that have ended."""
 
     def follow(self, method: str, params: Json, child: str | None) -> None:
         """Register the start or end of a turn in our thread, or in the sub-agent's `child`."""
@@ -32,15 +36,21 @@ class RunningTurns:
         match method, child:
             case "turn/started", None:
                 self.inner_id = turn
-                self.id = get_turn_field(params, "rootTurnId") or turn
+                # A review's outer turn, or, if the program goes on by itself, the turn with which
+                # that began: it has ended, perhaps before a restart.
+                self.root_id = get_turn_field(params, "rootTurnId") or turn
+                self.id = turn if self.root_id in self._ended else self.root_id
                 self.is_running.set()
             case "turn/started", str() as thread:
                 self.children[thread] = turn
             case "turn/completed", None:
-                self.last_id, self.id = self.id, ""
+                self.last_id, self.id = turn or self.id, ""
+                self._ended.add(self.last_id)
                 self.is_running.clear()
             case "turn/completed", str() as thread:
                 self.children.pop(thread, None)
+            case _, None if self.id and params.get("turnId") == self.inner_id:
+                self.id = self.inner_id
 
     async def wait_for_start(self) -> None:
         """Wait, but not for long, for the id of a turn that was just accepted."""
@@ -51,8 +61,11 @@ class RunningTurns:
     def is_late(self, params: Json, child: str | None) -> bool:
         """Whether it concerns a turn that has ended; its background commands may end later."""
         turn = params.get("turnId")
-        running = self.id if child is None else self.children.get(child)
-        return isinstance(turn, str) and turn != running
+        if child is not None:
+            running = {self.children.get(child)}
+        else:
+            running = {self.id, self.inner_id} if self.id else set()
+        return isinstance(turn, str) and turn not in running
 
     def by_thread(self, thread_id: str) -> dict[str, str]:
         """The turns to interrupt, by thread; ours is `thread_id`."""

@@ -28,6 +28,7 @@ from model.backends.codex.session_cleanup import SessionCleanup
 from model.backends.codex.stream import CodexStream, get_turn_field
 from model.backends.codex.thread import CodexThread
 from model.backends.codex.turn_start import TurnStarter
+from model.backends.json_rpc import RpcError
 from model.backends.json_values import Json, as_object
 from model.backends.process import build_agent_environment
 from model.base.errors import SpinneyError
@@ -60,6 +61,8 @@ class CodexSession:
         self._fallback_task: asyncio.Task[None] | None = None
         self._unread: set[str] = set()
         """The ids of messages sent into the turn that the model has not got."""
+        self._has_goal = False
+        """Whether the program begins turns by itself until a goal is reached."""
         self._is_identified = False
         self._is_closing = False
         self._cleanup = SessionCleanup(launch.worktree, thread.mark)
@@ -190,7 +193,7 @@ class CodexSession:
 
     def claims_thread(self, thread_id: str, params: Json) -> bool:
         """Whether a thread belongs to this session: its sub-agents' turns name our turn as root."""
-        if self._turns.id and get_turn_field(params, "rootTurnId") == self._turns.id:
+        if self._turns.id and get_turn_field(params, "rootTurnId") == self._turns.root_id:
             self._stream.adopt_thread(thread_id)
         return thread_id in self._stream.children
 
@@ -205,6 +208,8 @@ class CodexSession:
             await self._on_turn_started()
         elif method == "serverRequest/resolved":
             await self._requests.withdraw_resolved(params.get("requestId"))
+        elif method in ("thread/goal/updated", "thread/goal/cleared") and not is_child:
+            self._has_goal = as_object(params.get("goal")).get("status") == "active"
         if is_late or not self._channel.is_turn_open:
             await self.emit(
                 *self._stream.idle_events(method, params, is_turn_open=self._channel.is_turn_open)
@@ -387,6 +392,9 @@ class CodexSession:
         async with self._starter.lock:
             # Now, while the parents run: one without its environment is found by descent.
             known = await self._cleanup.find_processes()
+            if self._has_goal:  # before the turn's end, after which the next one would begin
+                with suppress(RpcError):
+                    await self._starter.call("thread/goal/clear", {})
             if self._requests and not self._turns.id:
                 await self._finish_turn(agent_events.TurnFinished("stopped", Usage()))
             elif self._deferred_ending is None:

@@ -146,7 +146,11 @@ async def test_a_thread_gets_its_settings_and_never_a_policy(
     open_codex: Open, player: Player, tmp_path: Path
 ) -> None:
     player.prepare(load_recording("text", tmp_path))
-    profile = {"model_verbosity": "low", "sandbox_mode": "danger-full-access"}
+    profile = {
+        "model_verbosity": "low",
+        "sandbox_mode": "danger-full-access",
+        "features.goals": True,
+    }
     environment = {"SPINNEY_BRANCH": "work"}
     await open_codex(
         system_prompt="Be kind.", profile=profile, max_sub_agents=3, environment=environment
@@ -157,6 +161,7 @@ async def test_a_thread_gets_its_settings_and_never_a_policy(
     assert params["config"]["model_verbosity"] == "low"
     assert "sandbox_mode" not in params["config"]
     assert params["config"]["agents.max_threads"] == 3
+    assert params["config"]["features.goals"] is False
     assert params["config"]["shell_environment_policy.set"]["SPINNEY_BRANCH"] == "work"
 
 
@@ -204,6 +209,66 @@ async def test_an_answer_to_an_async_question_starts_a_turn_if_the_last_one_just
     await conversation.agent.answer(asked.request_id, {"Which tone?": "Plain"})
     only(await conversation.rest(), agent_events.TurnFinished)
     assert player.read_requests("turn/start")[1]["input"][0]["text"] == "Which tone?\nPlain"
+
+
+# Turns that the program begins by itself -------------------------------------------------------
+
+
+def make_own_turn(lines: list[Json], root: str) -> list[Json]:
+    """What the program says in a turn of its own that goes back to the turn `root`."""
+    own = lines_until(lines, "turn/completed")[len(lines_until(lines, "turn/started")) - 1 :]
+    turn = own[0]["msg"]["params"]["turn"]["id"]
+    own = json.loads(json.dumps(own).replace(turn, "own-turn").replace("msg_1", "msg_2"))
+    for line in (own[0], own[-1]):
+        line["msg"]["params"]["turn"]["rootTurnId"] = root
+    return own
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+async def test_a_turn_that_the_program_begins_by_itself_is_shown_whole(
+    open_codex: Open, player: Player, tmp_path: Path, is_resumed: bool
+) -> None:
+    lines = load_recording("text", tmp_path)
+    if is_resumed:
+        opened = next(n for n, x in enumerate(lines) if x["msg"].get("method") == "thread/started")
+        opening = next(x["msg"] for x in lines if x["msg"].get("method") == "thread/start")
+        opening["method"] = "thread/resume"
+        own = make_own_turn(lines, root="a-turn-before-the-restart")
+        asked: Json = {"dir": "in", "msg": {"method": "skills/list"}}  # once the session is there
+        player.prepare([*lines[: opened + 1], asked, *own])
+        thread = lines[opened]["msg"]["params"]["thread"]["id"]
+        conversation = await open_codex(resume_token=thread)
+    else:
+        end = lines_until(lines, "turn/completed")
+        first = end[-1]["msg"]["params"]["turn"]["id"]
+        player.prepare([*end, *make_own_turn(lines, root=first), *lines[len(end) :]])
+        conversation = await open_codex()
+        await conversation.turn("think: about looms")
+    await conversation.until(agent_events.TurnStarted)
+    events = await conversation.rest()
+    assert (text(events, "thinking"), text(events)) == ("about looms", "I thought about it.")
+    # A copy that ended with the first turn would lose what came between.
+    assert only(events, agent_events.TurnMarked).mark == "own-turn"
+
+
+async def test_a_stop_ends_the_goal_for_which_the_program_would_go_on(
+    open_codex: Open, player: Player, tmp_path: Path
+) -> None:
+    lines = load_recording("stop", tmp_path)
+    start = len(lines_until(lines, "turn/started"))
+    thread = lines[start - 1]["msg"]["params"]["threadId"]
+    params = {"threadId": thread, "goal": {"objective": "weave", "status": "active"}}
+    goal = {"dir": "out", "msg": {"method": "thread/goal/updated", "params": params}}
+    stop = next(n for n, x in enumerate(lines) if x["msg"].get("method") == "turn/interrupt")
+    clear = {"dir": "in", "msg": {"id": 70, "method": "thread/goal/clear"}}
+    cleared = {"dir": "out", "msg": {"id": 70, "result": {}}}
+    player.prepare([*lines[:start], goal, *lines[start:stop], clear, cleared, *lines[stop:]])
+    conversation = await open_codex()
+    await conversation.agent.send(base.Prompt("slow"))
+    await conversation.until(agent_events.TextDelta)
+    _, events = await asyncio.gather(conversation.agent.stop(), conversation.rest())
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
+    assert player.read_requests("thread/goal/clear") == [{"threadId": thread}]
 
 
 # Programs that misbehave -----------------------------------------------------------------------
