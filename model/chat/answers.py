@@ -3,10 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from typing import Any, Final
 
 from model.backends import agent_events, base
 from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.chat.agent_messages import AgentMessages
 from model.chat.agent_process import AgentProcess, LaunchResolver
 from model.chat.answer_delivery import AnswerDelivery
@@ -18,6 +19,11 @@ from model.domain.messages import Message
 from model.domain.modes import ExecutionMode
 from model.domain.requests import Decision
 from model.store.store import Store
+
+_REFUSED: Final = "Outside of a turn the agent asked for a permission, which was denied:"
+_UNANSWERED: Final = "Outside of a turn the agent asked a question, which got no answer."
+_NO_TURN: Final = "The turn is over, so nobody can be asked. Ask again in the next turn."
+"""What the agent reads."""
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +52,8 @@ class Answers:
         self._stall_monitor = stall_monitor
         self._launch_resolver = launch_resolver
         self._turn_over = turn_over
-        self._auto_permits: set[asyncio.Task[None]] = set()
+        self._own_answers: set[asyncio.Task[None]] = set()
+        """Answers that are given without people."""
 
     async def approve(self, mode: ExecutionMode, plan: str | None) -> None:
         """Approve the agent's plan and apply the session's settings."""
@@ -113,8 +120,7 @@ class Answers:
     ) -> None:
         """Ask people what the agent asks, unless they allowed it for the whole session before."""
         if isinstance(event, agent_events.PermissionRequested) and self._requests.is_allowed(event):
-            self._auto_permits.add(task := asyncio.create_task(self._auto_permit(event)))
-            task.add_done_callback(self._auto_permits.discard)
+            self._answer_alone(lambda agent: agent.permit(event.request_id, "allow"))
             return
         request = self._requests.make_request(event, builder.message_id)
         tool_use_id = (
@@ -123,12 +129,27 @@ class Answers:
         builder.add_request(request, tool_use_id)
         self._requests.add(request, event)
 
-    async def _auto_permit(self, event: agent_events.PermissionRequested) -> None:
+    def refuse(self, event: agent_events.QuestionAsked | agent_events.PermissionRequested) -> None:
+        """Refuse a request that belongs to no turn, for which the agent would wait without end."""
+        if isinstance(event, agent_events.PermissionRequested):
+            self._messages.note(f"{_REFUSED} {clean_line(event.tool_name)}.", each_time=True)
+            self._answer_alone(lambda agent: agent.permit(event.request_id, "deny", _NO_TURN))
+        else:
+            self._messages.note(_UNANSWERED, each_time=True)
+            self._answer_alone(lambda agent: agent.answer(event.request_id, {}))
+
+    def _answer_alone(self, answer: Callable[[base.Agent], Coroutine[Any, Any, None]]) -> None:
+        self._own_answers.add(task := asyncio.create_task(self._try_to_answer(answer)))
+        task.add_done_callback(self._own_answers.discard)
+
+    async def _try_to_answer(
+        self, answer: Callable[[base.Agent], Coroutine[Any, Any, None]]
+    ) -> None:
         try:
-            await self._call_agent(lambda agent: agent.permit(event.request_id, "allow"))
+            await self._call_agent(answer)
         except SpinneyError as error:
             # It was withdrawn meanwhile, or the agent has exited.
-            _log.info("a tool call allowed for the session was not permitted: %s", error.message)
+            _log.info("a request was not answered without people: %s", error.message)
 
     async def _call_agent(self, call: Callable[[base.Agent], Coroutine[Any, Any, None]]) -> None:
         if self._process.agent is None:

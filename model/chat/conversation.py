@@ -41,6 +41,8 @@ from model.usage.meter import UsageMeter
 STOP_TIMEOUT = 1.5
 """Seconds that an agent has to end a turn before its process is closed; users wait for this."""
 
+_OVER_BUDGET = "The agent went on by itself and was stopped: the budget is used up."
+
 _log = logging.getLogger(__name__)
 
 
@@ -93,6 +95,9 @@ class Conversation:
         )
         """Delivers answers to the agent's requests."""
         self._stopping = False
+        self._is_own_turn = False
+        """Whether the agent began the turn by itself."""
+        self._stopping_own: asyncio.Task[None] | None = None
         self._request_at_stop: Request | None = None
         """The request that was open when the turn was stopped."""
         self.commands = agent_events.CommandsListed(())
@@ -121,7 +126,7 @@ class Conversation:
     def start_turn(self, message: Message, *, is_stored: bool = True) -> None:
         """Run a turn with a message that is already in the conversation, unless not stored."""
         self._turn_over.clear()
-        self._stopping = False
+        self._stopping = self._is_own_turn = False
         self._stored_message = message if is_stored else None
         self._turn = asyncio.create_task(self._run_turn(message))
 
@@ -263,12 +268,16 @@ class Conversation:
             if isinstance(event, agent_events.TurnFinished | agent_events.TurnFailed):
                 # What it used was not counted when the turn was ended without it.
                 self._update(**self._count(event.usage, event.cost_usd))
+            if isinstance(event, agent_events.PermissionRequested | agent_events.QuestionAsked):
+                self.answers.refuse(event)
+                return
             _log.info("dropped an event that arrived after its turn: %s", type(event).__name__)
             return
         if self._messages.current is not None:
             self._stall_monitor.note_activity(event)
         match event:
             case agent_events.TurnStarted():
+                self._stopping, self._is_own_turn = False, True
                 self._pauses.note_own_start()
                 self._process.mark_busy()
                 self._open_message()
@@ -330,6 +339,18 @@ class Conversation:
                 self._finish(event.stop_reason, event.usage, event.cost_usd, **known_counts)
             case agent_events.TurnFailed():
                 self._fail(event)
+        self._keep_within_budget()
+
+    def _keep_within_budget(self) -> None:
+        """Stop a turn that the agent began by itself once the budget is used up.
+
+        One that a person began goes to its end; of these, each could be followed by another.
+        """
+        pause = self.session.pause
+        if self._is_own_turn and pause is not None and pause.kind == "budget":
+            self._is_own_turn = False
+            self._messages.note(_OVER_BUDGET, each_time=True)
+            self._stopping_own = asyncio.create_task(self.stop())
 
     # The end of a turn -------------------------------------------------------------------------
 
@@ -407,6 +428,7 @@ class Conversation:
             **fields,
         )
         self._recorder.end(self.session)
+        self._is_own_turn = False
         self._turn_over.set()
         self._process.mark_idle()
         if pause is not None:

@@ -2,7 +2,8 @@
 
 They are checked when a turn ends, before the session's queue goes on. At 80 % of a budget people
 are notified; at 100 % the sessions that it is about pause. A turn that runs goes to its end: cut
-off, it would have cost as much and left its work half done.
+off, it would have cost as much and left its work half done. Only one that the agent began by itself
+is stopped (`Conversation`).
 """
 
 import asyncio

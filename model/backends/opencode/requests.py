@@ -140,11 +140,19 @@ class PendingRequests:
         with self._claim(request_id):
             await self._call("POST", f"/question/{request_id}/reply", {"answers": replies})
 
+    async def refuse(self, event: ServerEvent) -> None:
+        """Reject a request that belongs to no turn."""
+        request_id = str(event.properties.get("id"))
+        await self._reject(request_id, is_question=event.kind == "question.asked")
+
     async def dismiss(self, request_id: str) -> None:
         """Reject a request that the program would otherwise list forever after a stop."""
-        kind = "question" if isinstance(self._pending.get(request_id), tuple) else "permission"
+        is_question = isinstance(self._pending.get(request_id), tuple)
+        await self._reject(request_id, is_question=is_question)
+
+    async def _reject(self, request_id: str, *, is_question: bool) -> None:
         with suppress(SpinneyError):  # the program may have done so itself
-            if kind == "question":
+            if is_question:
                 await self._call("POST", f"/question/{request_id}/reject", {})
             else:
                 await self._call("POST", f"/permission/{request_id}/reply", {"reply": "reject"})

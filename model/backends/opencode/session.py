@@ -212,9 +212,13 @@ class OpenCodeSession:
             await self._channel.emit(request)
 
     async def _handle_event(self, event: ServerEvent) -> None:
+        if not self._channel.is_turn_open and self._begins_turn(event):
+            await self._begin_own_turn()
         if not self._channel.is_turn_open:
             for _ in self._stream.events(event.kind, event.properties):
                 pass  # of a turn that is over; the stream only tracks its messages
+            if event.kind in ("permission.asked", "question.asked"):
+                self._run_in_background(self._requests.refuse(event))
             return
         if event.kind == "message.updated":
             for message_id in self._unread.find_read(as_object(event.properties.get("info"))):
@@ -233,6 +237,25 @@ class OpenCodeSession:
                 await self._emit_model()
         if event.session_id == self._id:
             await self._handle_state(event)
+
+    def _begins_turn(self, event: ServerEvent) -> bool:
+        """Whether a prompt that is not ours begins a turn, such as one that a plugin sends."""
+        info = as_object(event.properties.get("info"))
+        return (
+            event.kind == "message.updated"
+            and info.get("role") == "user"
+            and info.get("sessionID") == self._id
+            and not self._stream.knows(info.get("id"))
+            and not self._stopper.is_stopping
+            and not self._is_closed
+        )
+
+    async def _begin_own_turn(self) -> None:
+        self._ends.turn += 1
+        self._stream.begin_turn(plans=self._plans)
+        self._requests.begin_turn()
+        self._channel.begin_turn()
+        await self._channel.emit(agent_events.TurnStarted())
 
     async def _handle_state(self, event: ServerEvent) -> None:
         if event.status == "idle":

@@ -158,6 +158,10 @@ class OpenCodeStream:
         """Whether a message is known to belong to this turn."""
         return message in self._roles
 
+    def knows(self, message: object) -> bool:
+        """Whether a message is known to belong to this turn or to an earlier one."""
+        return message in self._roles or message in self._old
+
     def has_input(self, tool: str) -> bool:
         """Whether the input of a tool use has arrived."""
         return bool(self._tools[tool].input) if tool in self._tools else True

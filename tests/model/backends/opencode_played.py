@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from model.backends import agent_events, base
+from model.backends.json_values import as_object
 from model.backends.opencode.event_stream import EventFeed
 from model.backends.opencode.models import Models
 from model.backends.opencode.server import CALL_TIMEOUT, Listener
@@ -84,6 +85,8 @@ class PlayedServer:
         self._listener: Listener | None = None
         self.answers: dict[str, Any] = {}
         """The responses to requests, by path."""
+        self.rejected: list[str] = []
+        """The paths with which the adapter rejected requests."""
 
     def attach(self, conversation: str, listener: Listener) -> None:
         self._listener = listener
@@ -100,6 +103,8 @@ class PlayedServer:
         timeout: float = CALL_TIMEOUT,
         record: TrafficRecorder = NULL_RECORDER,
     ) -> Any:
+        if path.endswith("/reject") or as_object(body).get("reply") == "reject":
+            self.rejected.append(path)
         if method == "POST":
             asyncio.get_running_loop().call_soon(self._play)
         return self.answers.get(path.partition("?")[0], {})

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -306,3 +307,35 @@ async def test_a_program_that_dies_fails_the_turn() -> None:
     failed = only(events, agent_events.TurnFailed)
     assert failed.error_type == "backend_error"
     assert "SIGKILL" in failed.error
+
+
+async def test_a_turn_that_a_plugin_begins_is_shown_and_its_requests_are_asked() -> None:
+    lines = load_recording("command")
+    conversation, server = open_played(
+        lines + load_recording("text"), conversation_of(lines), SCENARIOS["command"][0]
+    )
+    # The prompt is not ours: only its events arrive.
+    await server.call("POST", "/session/x/prompt_async", Path("/worktree"))
+    async with asyncio.timeout(PATIENCE):
+        await respond_to_requests(conversation, "command")
+    kinds = [type(event) for event in conversation.events]
+    assert kinds[0] is agent_events.TurnStarted
+    assert agent_events.PermissionRequested in kinds
+    assert only(conversation.events, agent_events.ToolResult).content == "42\n"
+    assert only(conversation.events, agent_events.TurnFinished).stop_reason == "end_turn"
+    await conversation.agent.close()
+
+
+@pytest.mark.parametrize("kind", ["permission", "question"])
+async def test_a_request_that_belongs_to_no_turn_is_rejected(kind: str) -> None:
+    lines = load_recording("text")
+    key = conversation_of(lines)
+    asked: Line = {"event": f"{kind}.asked", PROPERTIES: {"id": "r1", "sessionID": key}}
+    conversation, server = open_played([*lines, {"call": "POST"}, asked], key, "build")
+    await conversation.turn("think: about looms and threads")
+    await server.call("POST", "/nothing", Path("/worktree"))
+    async with asyncio.timeout(PATIENCE):
+        while not server.rejected:
+            await asyncio.sleep(0)
+    assert server.rejected == [f"/{kind}/r1/" + ("reply" if kind == "permission" else "reject")]
+    await conversation.agent.close()
