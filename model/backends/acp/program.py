@@ -28,6 +28,13 @@ INITIALIZE_PARAMS: Final[Json] = {
 }
 
 
+SESSION_META: Final[Json] = {
+    # Otherwise claude-agent-acp decides about commands in plan mode by itself (0.49, 0.101).
+    "claudeCode": {"options": {"settings": {"useAutoModeDuringPlan": False}}},
+}
+"""Settings for the agents that read them, sent with each conversation that is opened."""
+
+
 class ProtocolError(SpinneyError):
     """The agent uses another version of the protocol."""
 
@@ -67,6 +74,14 @@ def parse_capabilities(label: str, command: str, response: Json) -> Capabilities
         accepts_images=as_object(agent.get("promptCapabilities")).get("image") is True,
         supports_http=mcp.get("http") is True,
         sign_in_methods=tuple(_describe_sign_in(command, method) for method in methods),
+    )
+
+
+def describe_unasking_mode(label: str, mode: str) -> str:
+    """The note about an agent that has no mode which is known to ask."""
+    return (
+        f"{label} may act without asking you in its mode '{mode}': it offers none that is known to"
+        ' ask. If it has one, name it in agents.toml: modes = {build = "…"}'
     )
 
 

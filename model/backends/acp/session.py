@@ -26,6 +26,7 @@ from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import ErrorType, SpinneyError
+from model.base.text import clean_line
 from model.domain.agent_commands import AgentCommand
 from model.domain.usage import Usage
 
@@ -76,7 +77,11 @@ class AcpSession:
         """Resume the conversation, or start a new one if the agent no longer knows it."""
         servers = [s for s in self._row.mcp_servers if s.name not in launch.disabled_mcp_servers]
         usable = await asyncio.to_thread(program.build_mcp_servers, self.capabilities, servers)
-        params = {"cwd": str(launch.worktree), "mcpServers": [] if self._text_only else usable}
+        params = {
+            "cwd": str(launch.worktree),
+            "mcpServers": [] if self._text_only else usable,
+            "_meta": program.SESSION_META,
+        }
         try:
             if not (launch.resume_token and await self._resume(launch.resume_token, params)):
                 response = await self._rpc.request("session/new", params, START_TIMEOUT)
@@ -394,6 +399,9 @@ class AcpSession:
                 response = await self._rpc.request(method, {"sessionId": self._id, **params})
                 self._choices.set_current(category, value)
                 self._choices.update(response)
+        if self._mode == "build" and (name := self._choices.unasking_mode) is not None:
+            note = program.describe_unasking_mode(self._row.label, clean_line(name))
+            await self._link.emit(agent_events.ConversationNote(note))
 
     async def _emit_all(self, events: Iterable[agent_events.AgentEvent]) -> None:
         for event in events:

@@ -15,9 +15,20 @@ from model.domain.modes import ExecutionMode
 _PLAN: Final = ("plan", "architect", "readonly", "ask")
 """Names of read-only modes, in order of preference."""
 
-_BUILD: Final = ("build", "code", "default", "agent", "edit", "acceptedits", "auto")
+_ASKING: Final = ("default", "manual", "approve", "normal", "build", "code", "agent", "edit")
+"""Names of modes that ask before they change more than files, in order of preference.
 
-_NEVER_ASKING: Final = ("yolo", "bypasspermissions", "dontask", "fullaccess", "autoapprove")
+The `auto` of codex-acp, a sandbox, is named "Default" (0.16).
+"""
+
+_DECIDING: Final = (
+    "acceptedits", "autoedit", "autoaccept", "smartapprove", "smart", "auto", "automatic",
+)  # fmt: skip
+"""Names of modes in which the agent itself decides what needs no question."""
+
+_NEVER_ASKING: Final = (
+    "yolo", "bypasspermissions", "bypass", "dontask", "fullaccess", "autoapprove", "autopilot",
+)  # fmt: skip
 """Modes that never ask, used only if configured: in `yolo`, Spinney itself approves requests."""
 
 
@@ -37,6 +48,10 @@ class Choice:
         """Method and parameters of the request that selects `value`."""
         extra = {"configId": self.config_id} if self.config_id else {}
         return self.method, {**extra, self.key: value}
+
+    def has_name(self, option: str, names: tuple[str, ...]) -> bool:
+        """Whether the option has one of `names`."""
+        return _has_name(option, dict(self.options).get(option, ""), names)
 
 
 class AgentSettings:
@@ -88,9 +103,25 @@ class AgentSettings:
         if mode == "plan":
             return _find_option(choice, _PLAN)
         initial = self._initial_mode or ""
-        if not _has_name(initial, dict(choice.options).get(initial, ""), (*_PLAN, *_NEVER_ASKING)):
+        known = (*_PLAN, *_DECIDING, *_NEVER_ASKING)
+        if _asks(choice, initial) or not choice.has_name(initial, known):
             return initial or None
-        return _find_option(choice, _BUILD)
+        is_deciding = choice.has_name(initial, _DECIDING)
+        return (
+            _find_option(choice, _ASKING)
+            or (initial if is_deciding else None)
+            or _find_option(choice, _DECIDING)
+        )
+
+    @property
+    def unasking_mode(self) -> str | None:
+        """The name of the current mode if it is not known to ask and was not configured."""
+        choice = self._choices.get("mode")
+        if choice is None or choice.current in self._configured.values():
+            return None
+        if _asks(choice, choice.current) or choice.has_name(choice.current, _PLAN):
+            return None
+        return dict(choice.options).get(choice.current) or choice.current
 
     @property
     def is_planning(self) -> bool:
@@ -131,6 +162,10 @@ def _find_option(choice: Choice, names: tuple[str, ...]) -> str | None:
             if _has_name(option, name, (wanted,)):
                 return option
     return None
+
+
+def _asks(choice: Choice, mode: str) -> bool:
+    return choice.has_name(mode, _ASKING) and not choice.has_name(mode, _NEVER_ASKING)
 
 
 def _has_name(option: str, name: str, names: tuple[str, ...]) -> bool:

@@ -50,7 +50,8 @@ async def write_raw(text: str) -> None:
 
 class SmallAgent:
     def __init__(self) -> None:
-        self.mode = "build"
+        self.modes: list[str] = CAN.get("mode_names", ["build", "plan", "yolo"])
+        self.mode = self.modes[0]
         self.model = "small"
         self.cancelled = asyncio.Event()
         self.client: Any = None
@@ -85,7 +86,7 @@ class SmallAgent:
         )
 
     def _choices(self) -> dict[str, Any]:
-        modes, models = ("build", "plan", "yolo"), ("small", "large")
+        modes, models = tuple(self.modes), ("small", "large")
         choices: dict[str, Any] = {}
         if CAN.get("modes"):
             available = [schema.SessionMode(id=mode, name=mode.title()) for mode in modes]

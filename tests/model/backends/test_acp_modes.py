@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.backends import agent_events, base
+from model.backends.acp.settings import AgentSettings
 from model.base.errors import SpinneyError
 from tests.model.backends.acp_small import ROW, TURN_USAGE, read_prompts, read_requests
 from tests.model.backends.agents import Open, only, text
@@ -149,6 +150,70 @@ async def test_an_agent_with_modes_is_set_to_the_matching_mode(
     # The agent's own mode without requests is not used: in yolo mode Spinney allows each request.
     await conversation.agent.configure(base.Settings("yolo"))
     assert text(await conversation.turn("mode: ?")) == "build small "
+
+
+CLAUDE = [
+    "default Manual",
+    "acceptEdits Accept edits",
+    "plan Plan",
+    "auto Auto",
+    "dontAsk Don't ask",
+]
+CODEX = ["read-only Read Only", "auto Default", "full-access Full Access"]
+COPILOT = "https://agentclientprotocol.com/protocol/session-modes#"
+
+
+@pytest.mark.parametrize(
+    ("modes", "initial", "expected"),
+    [
+        (CLAUDE, "auto", "default"),
+        (CLAUDE, "default", "default"),
+        (CLAUDE, "acceptEdits", "default"),
+        (CLAUDE, "dontAsk", "default"),
+        (CODEX, "auto", "auto"),  # its sandbox, which asks
+        (CODEX, "read-only", "auto"),
+        (CODEX, "full-access", "auto"),
+        (["default", "autoEdit", "yolo", "plan"], "autoEdit", "default"),
+        (["auto", "approve", "smart_approve", "chat"], "auto", "approve"),
+        ([f"{COPILOT}agent", f"{COPILOT}plan", f"{COPILOT}autopilot"], f"{COPILOT}autopilot",
+         f"{COPILOT}agent"),
+        (["build", "plan", "weave"], "weave", "weave"),  # the user's own
+        (["build", "plan"], "plan", "build"),
+        (["plan", "auto", "yolo"], "plan", "auto"),
+        (["smart", "auto", "plan"], "auto", "auto"),  # none asks: the session says so
+    ],
+)  # fmt: skip
+def test_build_is_a_mode_that_asks(modes: list[str], initial: str, expected: str) -> None:
+    available = []
+    for mode in modes:
+        key, _, name = mode.partition(" ")
+        available.append({"id": key, "name": name or key.title()})
+    settings = AgentSettings({})
+    settings.update({"modes": {"currentModeId": initial, "availableModes": available}})
+    assert settings.mode_id("build") == expected
+
+
+async def test_the_conversation_says_if_no_mode_is_known_to_ask(open_small: Open) -> None:
+    names = ["auto", "plan", "yolo"]
+    conversation = await open_small(can={"modes": True, "mode_names": names})
+    events = await conversation.turn("mode: ?")
+    assert text(events) == "auto small "
+    assert (
+        "without asking you in its mode 'Auto'" in only(events, agent_events.ConversationNote).text
+    )
+    configured = replace(ROW, modes={"build": "auto"})
+    conversation = await open_small(configured, can={"modes": True, "mode_names": names})
+    events = await conversation.turn("mode: ?")
+    assert not any(isinstance(event, agent_events.ConversationNote) for event in events)
+
+
+async def test_an_agent_of_claude_code_is_told_not_to_decide_in_plan_mode(
+    open_small: Open, request_log: Path
+) -> None:
+    await open_small(mode="plan")
+    (line,) = read_requests(request_log, "session/new")
+    options = line["claudeCode"]["options"]
+    assert options == {"settings": {"useAutoModeDuringPlan": False}}
 
 
 async def test_modes_configured_by_the_user_are_used(open_small: Open) -> None:
