@@ -1,12 +1,13 @@
 """An agent's program on this machine: its path, its version, and what to do if it is missing,
-broken or too old.
+broken, too old or too new.
 """
 
 import asyncio
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -25,6 +26,7 @@ first start of a program on a busy machine."""
 CommandResult = tuple[ExitCode, str]
 """Exit code and output of a short command, as returned by `run_command`."""
 
+_VERSION_OPTION: Final = ("--version",)
 _VERSION: Final = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}")
 
 
@@ -38,6 +40,9 @@ class AgentProgram:
     update: str
     min_version: tuple[int, int, int]
     """The oldest version that its adapter was tested with."""
+    end_version: tuple[int, int, int] | None = None
+    """The first newer version that is known not to work: only asked for its version, never started.
+    `install` and `update` lead to an earlier one."""
 
     async def find(self, path: str | None) -> str:
         """Find it on the search path. Raises `backend_unavailable` if it is not there."""
@@ -45,6 +50,16 @@ class AgentProgram:
         if program is None:
             text = f"{self.label} is not installed. Install it with: {self.install}"
             raise SpinneyError(text, "backend_unavailable")
+        return program
+
+    async def find_supported(self, path: str | None) -> str:
+        """Find it on the search path. Raises `backend_unavailable` also if its version is known not
+        to work.
+        """
+        program = await self.find(path)
+        version = await _read_version(program)
+        if not self.supports(version):
+            raise SpinneyError(self.unsupported_message(version), "backend_unavailable")
         return program
 
     def list_files(self) -> list[Path]:
@@ -65,13 +80,24 @@ class AgentProgram:
         except SpinneyError as error:
             return Probe(None, problem=error.message, fix=self.install), []
         variables = build_agent_environment(environment or {})
-        (code, output), *results = await asyncio.gather(
-            *(
-                run_command([program, *arguments], Path(os.sep), variables, COMMAND_TIMEOUT)
-                for arguments in (["--version"], *commands)
+
+        def run(arguments: Sequence[str], timeout: float) -> Awaitable[CommandResult]:
+            return run_command([program, *arguments], Path(os.sep), variables, timeout)
+
+        if self.end_version is None:
+            (code, output), *results = await asyncio.gather(
+                *(run(arguments, COMMAND_TIMEOUT) for arguments in (_VERSION_OPTION, *commands))
             )
-        )
-        return self._evaluate(program, code, output), results
+            return self._evaluate(program, code, output), results
+        begun = time.monotonic()
+        code, output = await run(_VERSION_OPTION, COMMAND_TIMEOUT)
+        probe = self._evaluate(program, code, output)
+        if probe.problem is not None:
+            return probe, []
+        if code == "busy":
+            return probe, [("busy", "")] * len(commands)
+        left = max(1.0, COMMAND_TIMEOUT - (time.monotonic() - begun))
+        return probe, await asyncio.gather(*(run(arguments, left) for arguments in commands))
 
     def _evaluate(self, program: str, code: ExitCode, output: str) -> Probe:
         if code == "busy":
@@ -89,23 +115,64 @@ class AgentProgram:
         return Probe(
             program,
             version,
-            problem=self.outdated_message(version),
-            fix=self.update,
+            problem=self.unsupported_message(version),
+            fix=self.install if self._is_too_new(version) else self.update,
             supported=False,
         )
 
     def supports(self, version: str) -> bool:
-        """Whether this version is new enough; an unreadable version is assumed to work."""
-        found = _VERSION.search(version)
-        return found is None or tuple(map(int, found[0].split("."))) >= self.min_version
+        """Whether this version is known to work; an unreadable version is assumed to."""
+        numbers = _parse_version(version)
+        return numbers is None or (numbers >= self.min_version and not self._is_too_new(version))
+
+    def _is_too_new(self, version: str) -> bool:
+        numbers = _parse_version(version)
+        return numbers is not None and self.end_version is not None and numbers >= self.end_version
+
+    def unsupported_message(self, version: str) -> str:
+        """The error message for a version that does not work."""
+        if not self._is_too_new(version):
+            return self.outdated_message(version)
+        return (
+            f"{self.label} {version} does not work with Spinney yet, only earlier versions do."
+            f" Install one with: {self.install}"
+        )
 
     def outdated_message(self, version: str = "") -> str:
-        """The error message for a version that is not supported."""
+        """The error message for a version that is too old."""
         oldest = ".".join(map(str, self.min_version))
         return (
             f"{f'{self.label} {version}'.strip()} is older than {oldest} and does not work with"
             f" Spinney. Run: {self.update}"
         )
+
+
+def _parse_version(text: str) -> tuple[int, ...] | None:
+    found = _VERSION.search(text)
+    return None if found is None else tuple(map(int, found[0].split(".")))
+
+
+_versions: Final[dict[tuple[str, int, int], str]] = {}
+"""The versions of programs, by path, time and size of their files."""
+
+
+def _identify(program: str) -> tuple[str, int, int]:
+    file = Path(program).resolve()
+    state = file.stat()
+    return str(file), state.st_mtime_ns, state.st_size
+
+
+async def _read_version(program: str) -> str:
+    """The version that a program prints; empty if it prints none in time."""
+    key = await asyncio.to_thread(_identify, program)
+    if key not in _versions:
+        argv, variables = [program, *_VERSION_OPTION], build_agent_environment({})
+        code, output = await run_command(argv, Path(os.sep), variables, COMMAND_TIMEOUT)
+        found = _VERSION.search(output) if code == 0 else None
+        if found is None:
+            return ""
+        _versions[key] = found[0]
+    return _versions[key]
 
 
 async def run_command(

@@ -20,7 +20,7 @@ TOOLS: Final = ROOT / ".tools" / "node_modules" / ".bin"
 _INSTALLED_BY: Final = {
     "claude": "Claude Code (npm install -g @anthropic-ai/claude-code)",
     "codex": "Codex (npm install -g @openai/codex)",
-    "opencode": "OpenCode (npm install -g opencode-ai)",
+    "opencode": "OpenCode (npm install -g opencode-ai@1)",
 }
 _CHANGED_BY: Final = {
     "claude": ("ANTHROPIC", "CLAUDE", "AWS_", "GOOGLE_"),

@@ -55,7 +55,7 @@ async def probe() -> Probe:
         return replace(found, problem=settings_error(error))
     provider = await asyncio.to_thread(_find_custom_provider, os.environ)
     if provider is None:
-        signed_in = None if status is None else status == 0
+        signed_in = status == 0 if isinstance(status, int) else None
         problem, fix = SIGN_IN, LOGIN
     else:
         key = str(provider.get("env_key") or "")

@@ -57,7 +57,7 @@ class OpenCodeBackend:
     async def open(self, launch: Launch) -> OpenCodeSession:
         """Start or resume a conversation; one that no longer exists is started again."""
         environment = opencode_program.build_environment(launch, self._worktrees)
-        program = await opencode_program.PROGRAM.find(environment.get("PATH"))
+        program = await opencode_program.PROGRAM.find_supported(environment.get("PATH"))
         self._variables[str(launch.worktree)] = opencode_program.worktree_variables(launch)
         async with self._saving:
             await asyncio.to_thread(self._save_variables)
@@ -93,7 +93,7 @@ class OpenCodeBackend:
     @asynccontextmanager
     async def _acquire(self, launch: Launch) -> AsyncIterator[Call]:
         environment = opencode_program.build_environment(launch, self._worktrees)
-        program = await opencode_program.PROGRAM.find(environment.get("PATH"))
+        program = await opencode_program.PROGRAM.find_supported(environment.get("PATH"))
         server = await self._servers.acquire(program, environment)
         try:
             yield partial(server.call, directory=launch.worktree)

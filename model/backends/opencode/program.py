@@ -20,9 +20,11 @@ from model.preferences.profiles import merge_settings
 PROGRAM: Final = AgentProgram(
     "OpenCode",
     "opencode",
-    install="npm install -g opencode-ai",
-    update="opencode upgrade",
+    install="npm install -g opencode-ai@1",
+    update="opencode upgrade 1.18.33",
     min_version=(1, 18, 33),
+    # Its server has other routes, and answers the old ones with a web page.
+    end_version=(2, 0, 0),
 )
 
 _SIGN_IN: Final = "opencode auth login"

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from model.backends import program as backend_program
 from model.backends.base import Probe
 from model.backends.program import AgentProgram
+from model.base.errors import SpinneyError
 from tests.model.backends.agents import children
 
 LOOM = AgentProgram(
@@ -59,6 +61,28 @@ async def test_a_version_that_is_too_old_is_reported_with_its_update_command(
     assert probe.problem == (
         "Loom 1.9.12 is older than 1.10.0 and does not work with Spinney. Run: loom update"
     )
+
+
+async def test_a_version_that_is_too_new_is_reported_and_started_for_nothing_else(
+    loom: Callable[[str], str], tmp_path: Path
+) -> None:
+    limited = replace(LOOM, end_version=(2, 0, 0))
+    program = loom(f"echo $1 >> {tmp_path}/started; echo 2.1.3")
+    probe, answers = await limited.probe(["who"])
+    assert (probe.version, probe.supported, probe.fix) == ("2.1.3", False, "get loom")
+    assert probe.problem == (
+        "Loom 2.1.3 does not work with Spinney yet, only earlier versions do."
+        " Install one with: get loom"
+    )
+    with pytest.raises(SpinneyError, match="does not work with Spinney yet") as refused:
+        await limited.find_supported(None)
+    assert refused.value.error_type == "backend_unavailable"
+    assert answers == []
+    assert set((tmp_path / "started").read_text().split()) == {"--version"}
+    # Another one that takes its place is looked at again.
+    loom("[ $1 = --version ] && echo 1.20.3 || echo $1; exit 0")
+    assert await limited.find_supported(None) == program
+    assert (await limited.probe(["who"]))[1] == [(0, "who\n")]
 
 
 @pytest.mark.parametrize("script", ["exit 3", "echo 1.10.0; exit 3", "echo no version"])
