@@ -22,7 +22,7 @@ from model.store.store import Store
 
 _REFUSED: Final = "Outside of a turn the agent asked for a permission, which was denied:"
 _UNANSWERED: Final = "Outside of a turn the agent asked a question, which got no answer."
-_NO_TURN: Final = "The turn is over, so nobody can be asked. Ask again in the next turn."
+_NO_TURN: Final = "The turn is over, so the user cannot be asked. Ask again in the next turn."
 """What the agent reads."""
 
 _log = logging.getLogger(__name__)

@@ -207,7 +207,7 @@ async def test_the_conversation_says_if_no_mode_is_known_to_ask(open_small: Open
     assert not any(isinstance(event, agent_events.ConversationNote) for event in events)
 
 
-async def test_an_agent_of_claude_code_is_told_not_to_decide_in_plan_mode(
+async def test_claude_agent_acp_is_set_not_to_decide_in_plan_mode(
     open_small: Open, request_log: Path
 ) -> None:
     await open_small(mode="plan")
