@@ -122,7 +122,7 @@ class TestNewPageVersion:
         page_errors.allow("ERR_CONNECTION_REFUSED", "WebSocket", "404")
         page = await open_page("/search", has_worker=True)
         await wait_for_worker(page)
-        await page.get_by_label("Search messages").fill("apples")
+        await page.get_by_label("Search messages").press_sequentially("apples")
         await expect(page.locator("#newer")).to_have_count(0)
         http_server = server.workspace.http_server
         assert isinstance(http_server, Server)

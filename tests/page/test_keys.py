@@ -5,8 +5,13 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, Route, expect
 
+from tests.page.browser import VIEWS
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
+
+TEXT_FIELDS = (
+    "main :is(textarea, input:not([type=checkbox], [type=radio], [type=range], [type=color]))"
+)
 
 
 async def open_message_box(open_page: OpenPage, session: Any, **options: Any) -> Locator:
@@ -106,6 +111,35 @@ async def test_escape_stops_the_run(page: Page, session: Any) -> None:
     await expect(stop).to_be_visible()
     await page.keyboard.press("Escape")
     await expect(stop).to_be_hidden()
+
+
+async def test_every_text_field_takes_what_is_typed_and_lets_the_focus_go(
+    open_page: OpenPage, session: Any, worktree: Any
+) -> None:
+    """In each view that has fields without a dialog; what is typed is taken back."""
+    ids = {"session": session["id"], "worktree": worktree["id"], "diff": worktree["id"]}
+    fields = 0
+    for view in (*VIEWS, "preferences?q=keybindings"):
+        page = await open_page(f"/{view}/{ids[view]}" if view in ids else f"/{view}")
+        await expect(page.locator("main .skeleton")).to_have_count(0)
+        await page.evaluate(
+            "document.querySelectorAll('details').forEach((fold) => fold.open = true)"
+        )
+        for field in await page.locator(TEXT_FIELDS).filter(visible=True).all():
+            before = await field.input_value()
+            await field.focus()
+            await page.keyboard.press("End")
+            await page.keyboard.type("7")
+            name = f"{view}: {await field.get_attribute('aria-label')}"
+            assert await field.input_value() == f"{before}7", name
+            await page.keyboard.press("Backspace")
+            for key in ("Tab", "Shift+Tab"):
+                await field.focus()
+                await page.keyboard.press(key)
+                await expect(field, name).not_to_be_focused()
+            fields += 1
+        await page.close()
+    assert fields > 10
 
 
 async def test_keys_step_through_the_sessions_of_a_worktree(

@@ -151,11 +151,12 @@ async def test_key_bindings_are_added_changed_and_reset(
     page = await open_preferences(open_page, "?q=keybindings")
     keys = row(page, "keybindings")
     await keys.get_by_role("combobox", name="Action").select_option("Search all messages")
-    await keys.get_by_role("textbox", name="Keys", exact=True).fill("ctrl+y")
+    await keys.get_by_role("textbox", name="Keys", exact=True).press_sequentially("ctrl+y")
     await keys.get_by_role("button", name="Add").click()
     box = keys.get_by_role("textbox", name="Keys of Search all messages")
     await expect(box).to_have_value("ctrl+y")
-    await box.fill("ctrl+j")
+    await box.press("Control+a")
+    await page.keyboard.type("ctrl+j")
     await box.press("Enter")
     while (await receive_payload(client, "preferences:updated"))["changes"] != {
         "keybindings": {"search": "ctrl+j"}

@@ -1,5 +1,6 @@
 """The page's modules are type-checked by their JSDoc comments."""
 
+import re
 import shutil
 import subprocess
 
@@ -28,3 +29,15 @@ def test_every_module_is_type_checked() -> None:
     assert modules
     first = {str(path.relative_to(ROOT)): path.read_text().splitlines()[0] for path in modules}
     assert {name: line for name, line in first.items() if line != "// @ts-check"} == {}
+
+
+def test_no_handler_can_cancel_an_event_by_what_it_returns() -> None:
+    """What a handler set as `element.onkeydown` returns counts: `false` cancels the key."""
+    handler = re.compile(r"""\.on[a-z]+\s*=(?!=)|setAttribute\(["'`]on""")
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in sorted((ROOT / "server" / "web").rglob("*.js"))
+        for line in path.read_text().splitlines()
+        if handler.search(line)
+    ]
+    assert found == [], "use addEventListener, or `make`, which does"

@@ -191,7 +191,7 @@ async def test_a_new_task_starts_from_a_failed_run_or_an_issue_that_is_searched(
     await page.get_by_text("Issue", exact=True).click()
     items = page.locator("details.origin select").last
     await expect(items).to_contain_text("#1 Pear 1")
-    await page.get_by_role("searchbox", name="Search items").fill("240")
+    await page.get_by_role("searchbox", name="Search items").press_sequentially("240")
     await expect(items).to_have_value("1")
     while service.of("list_issues")[-1]["search"] != "240":
         await page.wait_for_function("() => new Promise(requestAnimationFrame)")

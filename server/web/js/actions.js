@@ -102,9 +102,9 @@ async function openPalette(app) {
   const input = make("input", { type: "search", placeholder: "Search commands and sessions", "aria-label": "Search commands and sessions", autocomplete: "off" });
   const dialog = make("dialog.palette", input, { "aria-label": "All commands" });
   let isEnterPressed = false;
-  input.onkeydown = (event) => {
+  input.addEventListener("keydown", (event) => {
     isEnterPressed ||= event.key === "Enter";
-  };
+  });
   showDialog(dialog, undefined, () => openPalette(app));
   try {
     const { palette } = await import("./views/palette.js");

@@ -235,7 +235,7 @@ function optionButtons(question, isOneTap, chosen, choose) {
     question.options.map((/** @type {any} */ option) => {
       const control = make("button", make("b", option.label), option.description && make("small", option.description), option.preview && make("span.preview", option.preview), { type: "button" });
       if (!isOneTap) control.ariaPressed = "false";
-      control.onclick = () => {
+      control.addEventListener("click", () => {
         const current = chosen.get(question.question) ?? [];
         if (isOneTap) return choose(question, [option.label]);
         const wasChosen = current.includes(option.label);
@@ -245,7 +245,7 @@ function optionButtons(question, isOneTap, chosen, choose) {
           other.ariaPressed = String(chosen.get(question.question)?.includes(other.querySelector("b")?.textContent ?? ""));
         }
         return undefined;
-      };
+      });
       return control;
     }),
   );

@@ -55,7 +55,7 @@ export function ask(question, { value = "", label, rows = 1, hint = "", more = [
       problem,
       make("div.choices", submitButton, button("Cancel", () => close(null))),
     );
-    form.onsubmit = async (event) => {
+    form.addEventListener("submit", async (event) => {
       event.preventDefault();
       submitButton.disabled = true;
       problem.textContent = "";
@@ -68,7 +68,7 @@ export function ask(question, { value = "", label, rows = 1, hint = "", more = [
       } finally {
         submitButton.disabled = false;
       }
-    };
+    });
     return [form];
   }, /** @type {string | null} */ (null));
 }
@@ -85,7 +85,7 @@ export function choose(title, choices, reopen) {
   const opener = document.activeElement;
   return open(title, (close, dialog) => {
     dialog.classList.add("menu");
-    dialog.onclick = (event) => event.target === dialog && dialog.close();
+    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
     if (opener instanceof HTMLButtonElement) requestAnimationFrame(() => placeBeside(dialog, opener));
     return [
       make("div.list", choices.map(([label, choice, { icon: name, danger, isApart } = {}]) =>
@@ -133,13 +133,13 @@ function open(title, build, canceled, reopen) {
 export function showDialog(dialog, onClose, reopen) {
   const before = document.activeElement;
   const release = closeOnBack(() => dialog.close(), reopen);
-  dialog.onclose = () => {
+  dialog.addEventListener("close", () => {
     release();
     dialog.remove();
     const next = document.querySelector("dialog[open]"); // opened from this one, or below it
     if (before instanceof HTMLElement && before.isConnected && (!next || next.contains(before))) before.focus();
     onClose?.();
-  };
+  });
   document.body.append(dialog);
   dialog.showModal();
 }

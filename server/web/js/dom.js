@@ -8,7 +8,8 @@
 
 /**
  * Create an element with classes, children and properties: `make("p.note", "text", child, { title: "…" })`.
- * `on…` properties are listeners; `aria-…` and `data-…` names are attributes.
+ * `on…` properties are listeners, whose results are ignored: what a handler that is set as `element.onkeydown` returns
+ * can cancel the key. `aria-…` and `data-…` names are attributes.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name | `${Name}.${string}`} selector
  * @param {...Parts} parts
@@ -35,6 +36,7 @@ function setProperties(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null) continue;
     if (name.includes("-") || name === "role") element.setAttribute(name, String(value));
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     else Reflect.set(element, name, value);
   }
 }
@@ -48,14 +50,14 @@ function setProperties(element, properties) {
  */
 export function button(label, action, classes = "", properties = {}) {
   const control = make(/** @type {"button"} */ (`button${classes}`), label, { type: "button" }, properties);
-  control.onclick = async (event) => {
+  control.addEventListener("click", async (event) => {
     control.disabled = true;
     try {
       await action(event);
     } finally {
       control.disabled = false;
     }
-  };
+  });
   return control;
 }
 

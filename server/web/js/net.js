@@ -132,9 +132,7 @@ export class Connection {
 
   /** Abandon a connection without waiting until it is closed. */
   #abandon() {
-    const socket = this.#socket;
-    if (socket) socket.onclose = socket.onmessage = null;
-    socket?.close();
+    this.#socket?.close();
     this.#handleClose();
   }
 
@@ -190,13 +188,13 @@ export class Connection {
       for (const [name, value] of Object.entries(authorization())) request.setRequestHeader(name, value);
       request.setRequestHeader("Content-Type", "application/octet-stream");
       request.responseType = "json";
-      request.upload.onprogress = ({ loaded, total }) => onProgress(total ? loaded / total : 0);
-      request.onload = () => {
+      request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total ? loaded / total : 0));
+      request.addEventListener("load", () => {
         const { status, response } = request;
         if (status < 400) resolve(response);
         else reject(Object.assign(new Error(response?.error ?? `Spinney responded with status ${status}.`), { kind: "refused" }));
-      };
-      request.onerror = () => reject(new Error("Not connected. Try again when you are back online."));
+      });
+      request.addEventListener("error", () => reject(new Error("Not connected. Try again when you are back online.")));
       request.send(data);
     });
   }
@@ -227,12 +225,14 @@ export class Connection {
     const protocols = token ? [PROTOCOL, `token.${base64url(token)}`] : [PROTOCOL];
     const socket = new WebSocket(`${scheme}://${location.host}/ws?${query}`, protocols);
     this.#socket = socket;
-    socket.onmessage = (message) => this.#handleFrame(JSON.parse(message.data));
-    socket.onclose = ({ code, reason }) => {
+    // What an abandoned one still reports is ignored.
+    socket.addEventListener("message", (message) => socket === this.#socket && this.#handleFrame(JSON.parse(message.data)));
+    socket.addEventListener("close", ({ code, reason }) => {
+      if (socket !== this.#socket) return undefined;
       if (code !== ACCESS_ENDED) return this.#handleClose();
       this.#revoked = reason;
       return this.#reload();
-    };
+    });
     setTimeout(() => socket === this.#socket && socket.readyState === WebSocket.CONNECTING && this.#abandon(), CONNECT_TIMEOUT);
   }
 
@@ -299,9 +299,7 @@ export class Connection {
   #reload() {
     this.#runId = "";
     this.#failures = 0;
-    const socket = this.#socket;
-    if (socket) socket.onclose = socket.onmessage = null;
-    socket?.close();
+    this.#socket?.close();
     this.#socket = null;
     this.#isConnecting = false;
     for (const call of this.#calls.values()) call.reject(new Error("The page reconnected before the result arrived."));

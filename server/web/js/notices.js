@@ -117,10 +117,10 @@ async function showNotification(title, text, { tag, address }) {
   if (worker) await worker.showNotification(title, options);
   else {
     const shown = new Notification(title, options);
-    shown.onclick = () => {
+    shown.addEventListener("click", () => {
       focus();
       navigate(address);
-    };
+    });
   }
 }
 

@@ -26,14 +26,14 @@ export function initShell(app) {
     if (isOpen) release = closeOnBack(() => toggleDrawer(false), () => toggleDrawer(true));
     else release?.();
   };
-  menu.onclick = () => toggleDrawer(!isDrawerOpen());
-  NARROW.onchange = () => toggleDrawer(false);
+  menu.addEventListener("click", () => toggleDrawer(!isDrawerOpen()));
+  NARROW.addEventListener("change", () => toggleDrawer(false));
   // As a link it would change the address, which selects the view.
   const skip = /** @type {HTMLElement} */ (document.querySelector(".skip"));
-  skip.onclick = (event) => {
+  skip.addEventListener("click", (event) => {
     event.preventDefault();
     byId("content").focus();
-  };
+  });
   // The backdrop is a pseudo-element of the body.
   document.body.addEventListener("click", (event) => event.target === document.body && toggleDrawer(false));
   addEventListener("keydown", (event) => {
@@ -95,16 +95,16 @@ function showWaitingCount(app) {
 /** @param {import("./app.js").App} app */
 function initSignIn(app) {
   const form = /** @type {HTMLFormElement} */ (byId("sign-in"));
-  form.onsubmit = (event) => {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
     const token = /** @type {HTMLInputElement} */ (byId("token"));
     const remember = /** @type {HTMLInputElement} */ (byId("remember"));
     saveToken(token.value.trim(), remember.checked);
     token.value = "";
     app.connection.start();
-  };
-  byId("token").oninput = () => {
+  });
+  byId("token").addEventListener("input", () => {
     byId("sign-in-error").textContent = "";
-  };
+  });
   if (!getToken()) byId("sign-in-error").textContent = "";
 }

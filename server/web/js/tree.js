@@ -34,11 +34,11 @@ class Tree {
     this.scroller = make("div.scroller", this.status, this.list);
     this.nav.append(treeHead(app, this.filter), this.scroller, links());
     enableDrag(app, this.list);
-    this.filter.oninput = () => {
+    this.filter.addEventListener("input", () => {
       this.#draw();
       if (!this.filter.value) this.#reveal();
-    };
-    this.filter.onkeydown = (event) => this.#handleKey(event);
+    });
+    this.filter.addEventListener("keydown", (event) => this.#handleKey(event));
     this.scroller.addEventListener("scroll", () => (this.#frame ||= requestAnimationFrame(() => this.#render())), { passive: true });
     new ResizeObserver(() => this.#render()).observe(this.scroller);
     app.onChange((change) => {

@@ -212,11 +212,11 @@ export class Attachments {
   /** @param {{ accept?: string, capture?: string }} options */
   #pick(options) {
     const chooser = make("input", { type: "file", multiple: !options.capture, hidden: true, ...options });
-    chooser.onchange = () => {
+    chooser.addEventListener("change", () => {
       this.addFiles(chooser.files ?? []);
       chooser.remove();
-    };
-    chooser.oncancel = () => chooser.remove();
+    });
+    chooser.addEventListener("cancel", () => chooser.remove());
     document.body.append(chooser);
     chooser.click();
   }

@@ -54,23 +54,23 @@ class Composer {
     this.steerButton = button("Send now", () => this.#submit({ steers: true }), ".steer", { hidden: true, title: "The agent reads it during this turn (Ctrl+Enter)" });
     const box = make("div.composer-box", this.attachments.button, this.settings.chip, this.text, this.settings.element, this.stopButton, this.steerButton, this.sendButton);
     this.element = make("form.composer", this.replyHint.element, this.attachments.element, this.uploadHint, box);
-    this.element.onsubmit = (event) => {
+    this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
-    };
-    this.sendButton.oncontextmenu = (event) => {
+    });
+    this.sendButton.addEventListener("contextmenu", (event) => {
       event.preventDefault();
       this.#sendLater();
-    };
+    });
     this.element.addEventListener(SEND_LATER, () => this.#sendLater());
-    this.element.onmousedown = (event) => this.#focusBox(event);
-    this.text.onfocus = () => this.#loadCompletion();
-    this.text.oninput = () => {
+    this.element.addEventListener("mousedown", (event) => this.#focusBox(event));
+    this.text.addEventListener("focus", () => this.#loadCompletion(), { once: true });
+    this.text.addEventListener("input", () => {
       this.#waitForAttachments(false); // what is being typed is not sent
       this.#handleInput();
-    };
-    this.text.onkeydown = (event) => this.#handleKey(event);
-    this.text.onpaste = (event) => this.#paste(event);
+    });
+    this.text.addEventListener("keydown", (event) => this.#handleKey(event));
+    this.text.addEventListener("paste", (event) => this.#paste(event));
     this.attachments.receive(this.element, this.text);
     this.#unregister = app.outbox.registerBox(sessionId, (unsent) => this.insertText(unsent.message, unsent));
     this.save = this.save.bind(this);
@@ -163,14 +163,13 @@ class Composer {
 
   /** Load the completion when the box is first focused. */
   async #loadCompletion() {
-    this.text.onfocus = null;
     try {
       const { completion } = await import("../views/completion.js");
       this.completion = completion(this.app, this.id, this.text);
       this.element.prepend(this.completion.element);
       this.completion.update();
     } catch {
-      this.text.onfocus = () => this.#loadCompletion(); // offline; the box works without it
+      this.text.addEventListener("focus", () => this.#loadCompletion(), { once: true }); // offline; the box works without it
     }
   }
 

@@ -69,8 +69,8 @@ async function inTransaction(start) {
   const transaction = (await opened).transaction(STORE, "readwrite");
   const request = start(transaction.objectStore(STORE));
   return new Promise((resolve, reject) => {
-    transaction.oncomplete = () => resolve(request.result);
-    transaction.onabort = () => reject(transaction.error);
+    transaction.addEventListener("complete", () => resolve(request.result));
+    transaction.addEventListener("abort", () => reject(transaction.error));
   });
 }
 
@@ -78,8 +78,8 @@ async function inTransaction(start) {
 function openDatabase() {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open("spinney", 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "id" });
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    request.addEventListener("upgradeneeded", () => request.result.createObjectStore(STORE, { keyPath: "id" }));
+    request.addEventListener("success", () => resolve(request.result));
+    request.addEventListener("error", () => reject(request.error));
   });
 }

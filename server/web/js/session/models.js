@@ -49,12 +49,12 @@ export function modelChooser(app, session, agent, choose) {
     if (models) loaded = { backend: current.backend, models };
     update();
   };
-  element.onfocus = () => load(true);
-  element.onchange = async () => {
+  element.addEventListener("focus", () => load(true));
+  element.addEventListener("change", async () => {
     const name = element.value === OTHER ? await ask("Model", { label: "Use", hint: "The model's name, as the agent's program knows it." }) : element.value;
     if (name === element.value || name?.trim()) await choose((name ?? "").trim());
     else update();
-  };
+  });
   const update = () => {
     const current = session();
     if (!current) return;

@@ -99,11 +99,11 @@ export function askTime(title, known = Date.now() / 1000 + HOUR) {
     dialog.append(form);
     /** @type {number | null} */
     let chosen = null;
-    form.onsubmit = (event) => {
+    form.addEventListener("submit", (event) => {
       event.preventDefault();
       chosen = new Date(field.value).getTime() / 1000;
       dialog.close();
-    };
+    });
     showDialog(dialog, () => resolve(chosen));
   });
 }

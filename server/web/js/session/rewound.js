@@ -46,10 +46,10 @@ function fold(messages, list) {
   for (const message of messages) message.hidden = !isOpen;
   const text = `${pluralize(messages.length, "message")} rewound · ${isOpen ? "hide" : "show"}`;
   const line = make("button.rewound.quiet", text, { type: "button", id: `rewound-${first.id}`, ariaExpanded: String(isOpen) });
-  line.onclick = () => {
+  line.addEventListener("click", () => {
     if (!opened.delete(first.id)) opened.add(first.id);
     foldRewound(list);
-  };
+  });
   const day = first.previousElementSibling;
   (day?.matches(".day") ? day : first).before(line);
   return [];

@@ -50,15 +50,15 @@ export function settings(app, sessionId) {
     const current = session();
     if (current) update(current);
   };
-  mode.onchange = () => change({ executionMode: mode.value });
-  thinking.onchange = () => change({ thinkingLevel: thinking.value });
-  agent.onchange = async () => {
+  mode.addEventListener("change", () => change({ executionMode: mode.value }));
+  thinking.addEventListener("change", () => change({ thinkingLevel: thinking.value }));
+  agent.addEventListener("change", async () => {
     const current = session();
     const backend = agent.value;
     const isConfirmed = !current?.message_count || (await confirm("Change the agent?", make("p", describeAgentChange(current, backend, agents)), "Change"));
     if (isConfirmed) await change({ backend });
     else agent.value = current?.backend ?? "";
-  };
+  });
   /** @param {Resource} current */
   const update = (current) => {
     setOptions(agent, currentAgent() ? agents : [{ name: current.backend, label: "…" }]);

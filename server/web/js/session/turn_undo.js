@@ -95,10 +95,10 @@ class UndoDialog {
       this.problem,
       make("div.choices", this.submit, button("Cancel", () => this.dialog.close())),
     );
-    form.onsubmit = (event) => {
+    form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#undo();
-    };
+    });
     /** @type {HTMLDialogElement} */
     this.dialog = make("dialog.undo", make("h2", task.title), form, { "aria-label": task.title });
     this.#draw();
@@ -108,10 +108,10 @@ class UndoDialog {
   /** @param {Scope} scope */
   #scopeField(scope) {
     const field = make("input", { type: "radio", name: "scope", value: scope, checked: scope === this.scope });
-    field.onchange = () => {
+    field.addEventListener("change", () => {
       this.scope = scope;
       this.#draw();
-    };
+    });
     return make("label.check", field, SCOPES[scope]);
   }
 

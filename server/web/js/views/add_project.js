@@ -36,7 +36,7 @@ function pathForm(app, dialog, parent) {
   const problem = make("p.bad", { role: "alert" });
   const submit = make("button.primary", "Add");
   const form = make("form", element, problem, make("div.choices", submit, button("Cancel", () => dialog.close())));
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     submit.disabled = true;
     problem.textContent = "";
@@ -50,7 +50,7 @@ function pathForm(app, dialog, parent) {
       input.focus();
     }
     submit.disabled = false;
-  };
+  });
   return form;
 }
 
@@ -70,11 +70,11 @@ function cloneForm(app, dialog, parent) {
   });
   // The directory follows the address until it is changed by hand.
   let isSuggested = true;
-  directory.oninput = () => (isSuggested = false);
-  url.oninput = () => {
+  directory.addEventListener("input", () => (isSuggested = false));
+  url.addEventListener("input", () => {
     const name = url.value.trim().replace(/\/+$/, "").replace(/\.git$/, "").split(/[/:]/).at(-1);
     if (isSuggested) directory.value = `${DEFAULT_DIRECTORY}${name ?? ""}`;
-  };
+  });
   const follow = async () => {
     while (cloning) {
       const now = await app.connection.call("get_clone_progress", { path: cloning }).catch(() => null);
@@ -87,7 +87,7 @@ function cloneForm(app, dialog, parent) {
     }
   };
   const form = make("form", labeled("Address", url), labeled("Directory", directory), progress, problem, make("div.choices", submit, cancel), { className: "fields" });
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     submit.disabled = true;
     problem.textContent = "";
@@ -107,6 +107,6 @@ function cloneForm(app, dialog, parent) {
     cloning = "";
     progress.hidden = true;
     submit.disabled = false;
-  };
+  });
   return form;
 }

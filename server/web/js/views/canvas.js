@@ -103,7 +103,7 @@ class Canvas {
     }
     const focus = /** @type {HTMLElement | null} */ (old?.contains(document.activeElement) ? document.activeElement : null);
     const box = make("input", { type: "checkbox", checked: this.selection.has(session.id), "aria-label": `Select ${session.name}` });
-    box.onchange = () => this.selection.select(session.id, box.checked);
+    box.addEventListener("change", () => this.selection.select(session.id, box.checked));
     const link = make("a.session", markElement(markOf(session)), make("b", session.name), { href: hashFor("session", session.id) });
     const cell = make(
       "li.cell",

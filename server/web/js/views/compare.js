@@ -58,11 +58,11 @@ class CompareView {
   /** @param {"left" | "right"} side */
   #field(side) {
     const control = make("select");
-    control.onchange = async () => {
+    control.addEventListener("change", async () => {
       if (control.value !== OTHER) return this.#choose({ [side]: control.value });
       const commit = await ask("Compare with a commit or tag", { label: "Compare" });
       return this.#choose(commit?.trim() ? { [side]: commit.trim() } : {});
-    };
+    });
     return control;
   }
 

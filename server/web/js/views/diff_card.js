@@ -43,10 +43,10 @@ function editedComment(comments, comment, onClose) {
     placeholder: "Your comment",
     "aria-label": `Comment on ${commentLocation(comment)}`,
   });
-  box.oninput = () => {
+  box.addEventListener("input", () => {
     comment.begun = box.value;
     comments.save({ quietly: true });
-  };
+  });
   const save = () => {
     comment.text = box.value.trim();
     if (!comment.text) return close();
@@ -60,12 +60,12 @@ function editedComment(comments, comment, onClose) {
     else comments.remove(comment);
     onClose?.();
   };
-  box.onkeydown = (event) => {
+  box.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
     else if (event.key === "Escape" && !box.value.trim()) close();
     else return;
     event.preventDefault();
     event.stopPropagation();
-  };
+  });
   return [box, make("div.choices", button(comment.text ? "Save" : "Add", save, ".primary"), button("Cancel", close))];
 }

@@ -44,7 +44,7 @@ export class DiffFile {
     this.body = make("div.file-body", this.grid, this.foot);
     this.head = fileHead(this);
     this.element = make("section.file", this.head.element, this.body, { "aria-label": file.path, "data-path": file.path });
-    this.grid.onclick = (event) => this.#handleClick(event);
+    this.grid.addEventListener("click", (event) => this.#handleClick(event));
     this.#updateExpanded();
   }
 

@@ -73,7 +73,7 @@ export class Findings {
     const form = make("form.fields", labeled("Severity", severity), labeled("What is wrong", explanation), labeled("Lines that should replace these", suggestion), problem, make("div.choices", save, button("Cancel", () => dialog.close())));
     /** @type {HTMLDialogElement} */
     const dialog = make("dialog", make("h2", title), form, { "aria-label": title });
-    form.onsubmit = async (event) => {
+    form.addEventListener("submit", async (event) => {
       event.preventDefault();
       save.disabled = true;
       try {
@@ -84,7 +84,7 @@ export class Findings {
         problem.textContent = /** @type {Error} */ (error).message;
       }
       save.disabled = false;
-    };
+    });
     showDialog(dialog);
   }
 

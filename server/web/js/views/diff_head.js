@@ -42,7 +42,7 @@ export function fileHead(owner) {
   const symbol = make("span.fold-sign", { "aria-hidden": "true" }, icon("chevron-right"));
   const name = make("span.path");
   const fold = make("button.fold.quiet", symbol, name, { type: "button" });
-  fold.onclick = () => owner.setExpanded(!owner.isOpen);
+  fold.addEventListener("click", () => owner.setExpanded(!owner.isOpen));
   const marks = make("span.file-marks");
   const actions = make("span.actions");
   const viewed = make("span");

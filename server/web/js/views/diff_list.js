@@ -54,7 +54,7 @@ export class FileList {
 /** The tick of a file. @param {DiffFile} file */
 export function viewedBox(file) {
   const box = make("input", { type: "checkbox", checked: file.isViewed, "aria-label": `Viewed ${file.path}`, title: "Viewed" });
-  box.onchange = () => file.setViewed(box.checked);
+  box.addEventListener("change", () => file.setViewed(box.checked));
   return make("label.viewed", box, { title: "Viewed" });
 }
 

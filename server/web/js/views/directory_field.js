@@ -27,11 +27,11 @@ export function directoryField(app, label, value = HOME) {
     const isRepository = holds !== "";
     const name = path.slice(path.lastIndexOf("/") + 1);
     const control = make("button.quiet", icon(isRepository ? "branch" : "folder"), make("span.grow", name), isRepository && make("small", holds), { type: "button", title: path });
-    control.onclick = () => {
+    control.addEventListener("click", () => {
       input.value = isRepository ? path : `${path}/`;
       input.dispatchEvent(new Event("input", { bubbles: true }));
       input.focus();
-    };
+    });
     return make("li", control);
   };
   input.addEventListener("input", () => {
@@ -39,11 +39,11 @@ export function directoryField(app, label, value = HOME) {
     timer = setTimeout(load, DELAY);
   });
   const up = make("button.icon-only", icon("chevron-up"), { type: "button", title: "Parent directory", "aria-label": "Parent directory" });
-  up.onclick = () => {
+  up.addEventListener("click", () => {
     input.value = input.value.replace(/[^/]*\/?$/, "") || "/";
     load();
     input.focus();
-  };
+  });
   load();
   return { input, element: make("div.directory-field", make("div.answer-line", input, up), list) };
 }

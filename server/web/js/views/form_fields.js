@@ -26,7 +26,7 @@ let groups = 0;
 export function segmented(name, options, chosen, onChange = () => {}) {
   const group = `segmented-${++groups}`;
   const inputs = options.map(([value]) => make("input", { type: "radio", name: group, value, checked: value === chosen }));
-  for (const input of inputs) input.onchange = () => onChange(input.value);
+  for (const input of inputs) input.addEventListener("change", () => onChange(input.value));
   const element = make("div.segmented", options.map(([, label], index) => make("label", inputs[index], label)), { role: "radiogroup", "aria-label": name });
   return {
     element,

@@ -33,13 +33,14 @@ export async function commitForm(panel) {
   let proposed = unstaged.message || propose();
   message.value = localStorage.getItem(key) || proposed;
   const saveDraft = () => (message.value && message.value !== proposed ? localStorage.setItem(key, message.value) : localStorage.removeItem(key));
-  message.oninput = saveDraft;
-  message.onfocus = () => message.value === proposed && message.select(); // so that typing replaces it
-  all.input.onchange = stagedOnly.input.onchange = () => {
+  message.addEventListener("input", saveDraft);
+  message.addEventListener("focus", () => message.value === proposed && message.select()); // so that typing replaces it
+  const proposeAgain = () => {
     const isProposed = message.value === proposed;
     if (!unstaged.message) proposed = propose();
     if (isProposed) message.value = proposed;
   };
+  for (const { input } of [all, stagedOnly]) input.addEventListener("change", proposeAgain);
   const status = make("div", { "aria-live": "polite" });
 
   const writeMessage = async () => {
@@ -84,16 +85,16 @@ export async function commitForm(panel) {
     ),
     { "aria-label": "Commit" },
   );
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (submit.disabled) return; // pressed twice
     submit.disabled = true;
     await commit(false);
     submit.disabled = false;
-  };
-  message.onkeydown = (event) => {
+  });
+  message.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
-  };
+  });
   return form;
 }
 

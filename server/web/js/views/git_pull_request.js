@@ -39,9 +39,9 @@ export function pullRequestForm(panel) {
     make("div.choices", submit, button("Close", () => panel.hide(), ".quiet")),
     { "aria-label": "Pull request" },
   );
-  form.oninput = () =>
-    localStorage.setItem(key, JSON.stringify({ title: title.value, body: body.value, isDraft: isDraft.checked }));
-  form.onsubmit = async (event) => {
+  form.addEventListener("input", () =>
+    localStorage.setItem(key, JSON.stringify({ title: title.value, body: body.value, isDraft: isDraft.checked })));
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (submit.disabled) return; // pressed twice
     const args = {
@@ -57,6 +57,6 @@ export function pullRequestForm(panel) {
     if (!result) return;
     localStorage.removeItem(key);
     panel.showResult(["Opened pull request: ", externalLink(result.pr_url, result.pr_url)]);
-  };
+  });
   return form;
 }

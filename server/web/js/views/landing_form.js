@@ -64,7 +64,7 @@ class LandingForm {
     this.after.value = preview.after;
     this.remote = make("input", { type: "checkbox" });
     this.remoteLabel = make("label.check", this.remote, "Delete its branch on the remote, too");
-    this.after.onchange = () => (this.remoteLabel.hidden = this.after.value !== "delete");
+    this.after.addEventListener("change", () => (this.remoteLabel.hidden = this.after.value !== "delete"));
     this.remoteLabel.hidden = preview.after !== "delete";
     this.force = make("input", { type: "checkbox", onchange: () => this.#draw() });
     this.forceLabel = make("label.check", this.force, "Land although the check is not green");
@@ -83,13 +83,13 @@ class LandingForm {
       make("div.choices", this.submit, button("Close", () => this.dialog.close(), ".quiet")),
       { "aria-label": "Land" },
     );
-    this.form.onsubmit = (/** @type {Event} */ event) => {
+    this.form.addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       if (!this.submit.disabled) this.#land();
-    };
-    this.message.onkeydown = (event) => {
+    });
+    this.message.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.form.requestSubmit();
-    };
+    });
     const title = `Land ${this.name}`;
     this.dialog = make("dialog.git-sheet", make("h2", title), this.form, { "aria-label": title });
     const draft = localStorage.getItem(this.draftKey);

@@ -46,17 +46,17 @@ export function orderTrain(app, projectId, items, onStart) {
       draw();
     }, ".quiet.icon-only", { "aria-label": `Leave ${name} out` });
     const row = make("li", make("span.handle", icon("drag")), make("span.grow", make("b", name), make("small", detail)), up, down, drop, { draggable: true });
-    row.ondragstart = (event) => {
+    row.addEventListener("dragstart", (event) => {
       dragged = id;
       event.dataTransfer?.setData("text/plain", name);
-    };
-    row.ondragend = () => (dragged = "");
-    row.ondragover = (event) => {
+    });
+    row.addEventListener("dragend", () => (dragged = ""));
+    row.addEventListener("dragover", (event) => {
       if (!dragged) return;
       event.preventDefault();
       if (dragged !== id) move(dragged, order.findIndex((each) => each.id === id));
-    };
-    row.ondrop = (event) => event.preventDefault();
+    });
+    row.addEventListener("drop", (event) => event.preventDefault());
     return row;
   };
   const draw = () => {
@@ -77,7 +77,7 @@ export function orderTrain(app, projectId, items, onStart) {
     { "aria-label": "Train" },
   );
   dialog.append(form);
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (submit.disabled) return;
     submit.disabled = true;
@@ -90,7 +90,7 @@ export function orderTrain(app, projectId, items, onStart) {
       status.textContent = /** @type {Error} */ (error).message;
       submit.disabled = false;
     }
-  };
+  });
   draw();
   showDialog(dialog);
   submit.focus();

@@ -50,7 +50,7 @@ export function landingRow(desk, row, old) {
 /** @param {Desk} desk @param {string} id */
 function emptyRow(desk, id) {
   const box = make("input", { type: "checkbox" });
-  box.onchange = () => desk.selection.select(id, box.checked);
+  box.addEventListener("change", () => desk.selection.select(id, box.checked));
   return make("li.landing-row", make("label.landing-select", box), make("div.what"), make("ul.facts"), make("div.next"));
 }
 

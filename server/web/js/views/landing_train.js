@@ -152,7 +152,7 @@ async function land(app, train, show) {
   after.value = app.state.preferences.after_landing;
   const remote = make("input", { type: "checkbox" });
   const remoteLabel = make("label.check", remote, "Delete their branches on the remote, too", { hidden: after.value !== "delete" });
-  after.onchange = () => (remoteLabel.hidden = after.value !== "delete");
+  after.addEventListener("change", () => (remoteLabel.hidden = after.value !== "delete"));
   const details = make(
     "div.fields",
     make("p", `'${train.base}' moves to the last of them:`),

@@ -48,8 +48,8 @@ class NewTask {
     this.route = route;
     this.chosen = readChoices();
     this.message = make("textarea.task-text", { rows: 5, value: localStorage.getItem(DRAFT) ?? "", "aria-label": "First message", placeholder: "What should the agent do?" });
-    this.message.oninput = () => localStorage.setItem(DRAFT, this.message.value);
-    this.message.onkeydown = (event) => this.#handleKey(event);
+    this.message.addEventListener("input", () => localStorage.setItem(DRAFT, this.message.value));
+    this.message.addEventListener("keydown", (event) => this.#handleKey(event));
     this.attachments = new Attachments(app, null, { images: [], files: [] }, () => {});
     this.project = select("Project", []);
     this.agent = select("Agent", [["", "Default"]]);
@@ -77,12 +77,12 @@ class NewTask {
     );
     this.element = this.form;
     this.attachments.receive(this.form, this.message);
-    this.project.onchange = () => this.#changeProject();
-    this.agent.onchange = () => this.#showModels("");
-    this.form.onsubmit = (event) => {
+    this.project.addEventListener("change", () => this.#changeProject());
+    this.agent.addEventListener("change", () => this.#showModels(""));
+    this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#start();
-    };
+    });
     this.#explainMode();
     this.#showBusy(false);
     this.#showProjects();

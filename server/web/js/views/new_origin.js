@@ -89,14 +89,14 @@ export function taskOrigin(app, projectId, suggest) {
     const chosen = chosenItem();
     if (chosen && chosen.kind !== "pull_request") suggest(chosen.kind === "issue" ? `Resolve issue #${chosen.number} ${chosen.title}` : `Look into ${numberOf(chosen)} ${chosen.title}`);
   };
-  item.onchange = suggestItem;
-  kind.onchange = show;
-  search.oninput = () => {
+  item.addEventListener("change", suggestItem);
+  kind.addEventListener("change", show);
+  search.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(fillItems, SEARCH_DELAY);
-  };
-  search.onkeydown = (event) => event.key === "Enter" && event.preventDefault(); // it does not start the task
-  element.ontoggle = () => show();
+  });
+  search.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault()); // it does not start the task
+  element.addEventListener("toggle", () => show());
   show();
   return {
     element,

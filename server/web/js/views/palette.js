@@ -57,16 +57,16 @@ export function palette(app, dialog, input) {
     dialog.close();
     entry.do();
   };
-  input.oninput = draw;
-  input.onkeydown = (event) => {
+  input.addEventListener("input", draw);
+  input.addEventListener("keydown", (event) => {
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
     if (event.key in steps) choose(Math.max(0, Math.min(chosen + steps[/** @type {"ArrowUp"} */ (event.key)], results.length)));
     else if (event.key === "Enter") run(results[chosen]);
     else if (event.key === "Escape") dialog.close(); // the browser would clear the input first
     else return;
     event.preventDefault();
-  };
-  dialog.onclick = (event) => event.target === dialog && dialog.close();
+  });
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   draw();
   return () => run(results[chosen]);
 }

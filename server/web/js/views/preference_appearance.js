@@ -29,9 +29,9 @@ export function themeField(row, change) {
     for (const input of inputs) input.checked = input.value === value;
   };
   for (const input of inputs) {
-    input.onchange = async () => {
+    input.addEventListener("change", async () => {
       if (!(await change(input.value))) show(shown);
-    };
+    });
   }
   return { control, element: control, show };
 }

@@ -57,10 +57,10 @@ export function describeValue(row, value) {
 function switchField(change) {
   const control = make("input.toggle", { type: "checkbox" });
   const show = (/** @type {any} */ value) => void (control.checked = value);
-  control.onchange = async () => {
+  control.addEventListener("change", async () => {
     const newValue = control.checked;
     if (!(await change(newValue))) show(!newValue);
-  };
+  });
   return { control, element: make("label.switch", control), show };
 }
 
@@ -69,9 +69,9 @@ function choiceField(row, change) {
   const control = make("select");
   const show = (/** @type {any} */ value) => fillChoices(control, row, value);
   let shown = /** @type {any} */ (null);
-  control.onchange = async () => {
+  control.addEventListener("change", async () => {
     if (!(await change(control.value === NULL_VALUE ? null : control.value))) show(shown);
-  };
+  });
   return { control, element: control, show: (value) => show((shown = value)) };
 }
 
@@ -135,14 +135,14 @@ function textField(control, format, change) {
     shown = format.write(value);
     if (reset || !hasInput) control.value = shown;
   };
-  control.onchange = () => {
+  control.addEventListener("change", () => {
     if (control.value !== shown) change(format.read(control.value));
-  };
-  control.onkeydown = (event) => {
+  });
+  control.addEventListener("keydown", (event) => {
     if (/** @type {KeyboardEvent} */ (event).key !== "Escape") return;
     control.value = shown;
     event.stopPropagation();
-  };
+  });
   return { control, element: control, show };
 }
 

@@ -18,7 +18,7 @@ export function keysField(change) {
     if (await change({ ...shown, [action.value]: text })) keys.value = "";
     return undefined;
   });
-  keys.onkeydown = (event) => event.key === "Enter" && add.click();
+  keys.addEventListener("keydown", (event) => event.key === "Enter" && add.click());
   const control = make("div.wide", list, make("div.key-row", action, keys, add));
   const draw = () => {
     const focused = list.contains(document.activeElement) && document.activeElement?.ariaLabel;
@@ -30,7 +30,7 @@ export function keysField(change) {
   /** @param {string} id @param {string} text */
   const keyRow = (id, text) => {
     const input = make("input", { value: text, "aria-label": `Keys of ${titleOf(id)}`, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
-    input.onchange = () => input.value.trim() && change({ ...shown, [id]: input.value.trim() });
+    input.addEventListener("change", () => input.value.trim() && change({ ...shown, [id]: input.value.trim() }));
     const remove = button(icon("undo"), () => {
       const { [id]: _, ...rest } = shown;
       return change(rest);

@@ -29,10 +29,10 @@ export function noticesField(app, row, change) {
     boxes[reason] = {};
     const cells = channels.map((name) => {
       const box = make("input", { type: "checkbox", ariaLabel: `${labelOf(reason)} by ${CHANNELS[name]}` });
-      box.onchange = async () => {
+      box.addEventListener("change", async () => {
         const wanted = channels.filter((each) => (each === name ? box.checked : shown[reason]?.includes(each)));
         if (!(await change({ [reason]: wanted }))) box.checked = !box.checked;
-      };
+      });
       boxes[reason][name] = box;
       return make("td", make("label", box));
     });

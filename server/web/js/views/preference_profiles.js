@@ -67,7 +67,7 @@ function profileForm(profile, { submit, remove }) {
     labeled("Thinking", thinking),
     make("div.choices", make("button.primary", "Save"), button("Remove", remove, ".danger")),
   );
-  form.onsubmit = (event) => {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
     submit({
       ...profile,
@@ -76,6 +76,6 @@ function profileForm(profile, { submit, remove }) {
       file_path: filePath.value.trim() || null,
       supports_thinking: THINKING_OPTIONS.find(([value]) => value === thinking.value)?.[1] ?? null,
     });
-  };
+  });
   return make("details.profile", make("summary", profile?.name ?? "New profile"), form);
 }

@@ -31,14 +31,14 @@ export function promptsField(app, change) {
     summary.textContent = count ? `${count} customized` : "All built-in";
     for (const entry of entries) entry.show(value[entry.key] ?? "", options);
   };
-  control.ontoggle = async () => {
+  control.addEventListener("toggle", async () => {
     if (!control.open || entries.length) return;
     /** @type {MagicPrompt[] | undefined} */ const prompts = await app.read("list_prompts");
     if (!prompts || entries.length) return;
     entries = prompts.map((prompt) => promptEntry(prompt, change));
     list.replaceChildren(...entries.map((entry) => entry.element));
     show(shown);
-  };
+  });
   return { control, element: control, show };
 }
 
@@ -49,14 +49,14 @@ function promptEntry({ key, label, purpose, default: builtIn, variables }, chang
   const problem = make("p.bad", { role: "alert" });
   let saved = "";
   const save = () => change({ [key]: box.value.trim() || null }, problem);
-  box.onchange = () => {
+  box.addEventListener("change", () => {
     if (box.value !== saved) save();
-  };
-  box.onkeydown = (event) => {
+  });
+  box.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     box.value = saved;
     event.stopPropagation();
-  };
+  });
   const insert = (/** @type {string} */ name) => {
     box.setRangeText(`{${name}}`, box.selectionStart, box.selectionEnd, "end");
     box.focus();

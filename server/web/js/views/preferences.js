@@ -45,13 +45,13 @@ class PreferencesView {
       make("div.preferences-side", make("div.search-field", icon("search"), this.search), this.sectionSelect, this.sections),
       make("div.preferences-main", this.status, this.device, this.list),
     );
-    this.sectionSelect.onchange = () => this.#choose(this.sectionSelect.value);
-    this.search.oninput = () => this.#updateAddress();
-    this.search.onkeydown = (event) => {
+    this.sectionSelect.addEventListener("change", () => this.#choose(this.sectionSelect.value));
+    this.search.addEventListener("input", () => this.#updateAddress());
+    this.search.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       this.search.value = "";
       this.#updateAddress();
-    };
+    });
     this.close = app.onConnection((status) => status.state === "open" && !this.#rows.length && this.#load());
   }
 
@@ -159,14 +159,14 @@ function makeDeviceSection(app) {
     pushHint.textContent = push.disabled && !checkbox.disabled ? "This browser has no Web Push." : "";
     pushSubscription().then((found) => (push.checked = found !== null && state === "on"), () => {});
   };
-  checkbox.onchange = async () => {
+  checkbox.addEventListener("change", async () => {
     await setNotifications(checkbox.checked);
     show();
-  };
+  });
   const push = make("input", { type: "checkbox", id: "pushes" });
   const pushHint = make("p.hint");
   const pushProblem = make("p.bad", { role: "alert" });
-  push.onchange = async () => {
+  push.addEventListener("change", async () => {
     pushProblem.textContent = "";
     push.disabled = true;
     try {
@@ -177,7 +177,7 @@ function makeDeviceSection(app) {
     }
     push.disabled = false;
     show();
-  };
+  });
   show();
   return make("section.device", make("h2", THIS_BROWSER), make("label.check", checkbox, "Notify me when a session needs me or has finished"), hint, make("label.check", push, "Also while this page is closed (Web Push)"), pushHint, pushProblem, install);
 }

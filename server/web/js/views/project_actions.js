@@ -117,8 +117,8 @@ export async function changePicture(app, project) {
 function pickFile() {
   return new Promise((resolve) => {
     const input = make("input", { type: "file", accept: "image/png,image/jpeg,image/webp,image/gif" });
-    input.onchange = () => resolve(input.files?.[0]);
-    input.oncancel = () => resolve(undefined);
+    input.addEventListener("change", () => resolve(input.files?.[0]));
+    input.addEventListener("cancel", () => resolve(undefined));
     input.click();
   });
 }
@@ -127,8 +127,8 @@ function pickFile() {
 function readBase64(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result).replace(/^.*?,/, ""));
-    reader.onerror = () => reject(reader.error);
+    reader.addEventListener("load", () => resolve(String(reader.result).replace(/^.*?,/, "")));
+    reader.addEventListener("error", () => reject(reader.error));
     reader.readAsDataURL(file);
   });
 }
@@ -161,7 +161,7 @@ export async function editScripts(app, project) {
     problem,
     make("div.choices", save, button("Cancel", () => dialog.close())),
   );
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     save.disabled = true;
     const changed = fields.filter(({ field, before }) => field.value !== before).map(({ name, field }) => [name, field.value.trim() || null]);
@@ -172,7 +172,7 @@ export async function editScripts(app, project) {
       problem.textContent = /** @type {Error} */ (error).message;
       save.disabled = false;
     }
-  };
+  });
   dialog.append(form);
   showDialog(dialog, undefined, () => editScripts(app, project));
 }

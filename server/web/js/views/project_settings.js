@@ -37,7 +37,7 @@ export async function projectSettings(app, projectId) {
     make("div.choices", save, button("Cancel", () => dialog.close())),
   );
   dialog.append(form);
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     // Only what changed, so that changes by other clients are not overwritten.
     const changed = fields.filter(({ field, before }) => field.value.trim() !== before).map(({ key, field }) => [key, field.value.trim()]);
@@ -53,7 +53,7 @@ export async function projectSettings(app, projectId) {
       problem.textContent = /** @type {Error} */ (error).message;
       save.disabled = false;
     }
-  };
+  });
   showDialog(dialog, undefined, () => projectSettings(app, projectId));
 }
 
@@ -114,8 +114,8 @@ function makeServerBoxes(app, project) {
   const useDefault = make("input", { type: "checkbox", checked: before === null });
   const boxes = known.map((name) => make("input", { type: "checkbox", value: name, checked: before?.includes(name) ?? false }));
   // The default and individual servers exclude each other.
-  useDefault.onchange = () => useDefault.checked && boxes.forEach((box) => (box.checked = false));
-  for (const box of boxes) box.onchange = () => (useDefault.checked = false);
+  useDefault.addEventListener("change", () => useDefault.checked && boxes.forEach((box) => (box.checked = false)));
+  for (const box of boxes) box.addEventListener("change", () => (useDefault.checked = false));
   const labels = [make("label.check", useDefault, DEFAULT_LABEL), ...boxes.map((box) => make("label.check", box, box.value))];
   return {
     element: known.length ? make("fieldset", make("legend", "MCP servers"), labels) : "",

@@ -80,9 +80,9 @@ export async function requestReview(view) {
   });
   if (!boxes.length) return view.app.toast("There is no one else who can be asked for a review.");
   const filter = make("input", { type: "search", placeholder: "Filter", "aria-label": "Filter reviewers" });
-  filter.oninput = () => {
+  filter.addEventListener("input", () => {
     for (const { name, element, box } of boxes) element.hidden = !box.checked && !name.toLowerCase().includes(filter.value.trim().toLowerCase());
-  };
+  });
   const list = make("div.reviewer-choices", boxes.map(({ element }) => element), { role: "group", "aria-label": "Reviewers" });
   openForm(view, "Request a review", "Request", [...(boxes.length > MANY ? [filter] : []), list], () => {
     const chosen = boxes.filter(({ box }) => box.checked).map(({ name }) => name);
@@ -101,7 +101,7 @@ function openForm(view, title, label, parts, submit) {
   const problem = make("p.bad", { role: "alert" });
   const save = make("button.primary", label);
   const form = make("form.fields", parts, problem, make("div.choices", save, button("Cancel", () => dialog.close())), { "aria-label": title });
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (save.disabled) return;
     save.disabled = true;
@@ -114,7 +114,7 @@ function openForm(view, title, label, parts, submit) {
     } finally {
       save.disabled = false;
     }
-  };
+  });
   dialog.append(form);
   showDialog(dialog);
 }

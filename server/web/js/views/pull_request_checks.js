@@ -81,7 +81,7 @@ export class Checks {
     const note = make("p.hint", { hidden: true });
     const fold = make("details.log", make("summary", "Log"), note, text);
     let isLoaded = false;
-    fold.ontoggle = async () => {
+    fold.addEventListener("toggle", async () => {
       if (!fold.open || isLoaded) return;
       isLoaded = true;
       try {
@@ -94,7 +94,7 @@ export class Checks {
         isLoaded = false;
         text.textContent = /** @type {Error} */ (error).message;
       }
-    };
+    });
     return fold;
   }
 }

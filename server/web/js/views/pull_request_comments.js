@@ -47,11 +47,11 @@ export function keepUnchanged(shown, old, build) {
 export function replyBox(view, thread, to, place, before) {
   const key = `spinney-reply-${view.id}-${thread.id}`;
   const text = make("textarea", { rows: 1, placeholder: "Reply", "aria-label": `Reply to ${to}`, value: localStorage.getItem(key) ?? "" });
-  text.oninput = () => {
+  text.addEventListener("input", () => {
     if (text.value) localStorage.setItem(key, text.value);
     else localStorage.removeItem(key);
     draw();
-  };
+  });
   /** @param {boolean} resolve */
   const send = async (resolve) => {
     if (!(await view.run("reply_to_thread", { threadId: thread.id, text: text.value.trim(), resolve }))) return;

@@ -29,8 +29,8 @@ export function loopSwitch(view) {
     if (sessionId) await app.run("set_pull_request_loop", { sessionId, enabled, limit: Math.min(20, Math.max(1, Number(limit.value) || DEFAULT_LIMIT)) });
     draw();
   };
-  toggle.onchange = () => save(toggle.checked);
-  limit.onchange = () => toggle.checked && save(true);
+  toggle.addEventListener("change", () => save(toggle.checked));
+  limit.addEventListener("change", () => toggle.checked && save(true));
   picker.element.addEventListener("change", () => draw());
   const draw = () => {
     picker.draw();

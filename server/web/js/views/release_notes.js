@@ -23,7 +23,7 @@ export async function releaseNotes(app, projectId) {
   const form = make("form.fields", labeled("Since", since), status, text, make("div.choices", write, copy, button("Close", () => dialog.close())));
   /** @type {HTMLDialogElement} */
   const dialog = make("dialog", make("h2", title), form, { "aria-label": title });
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (write.disabled) return;
     write.disabled = true;
@@ -41,7 +41,7 @@ export async function releaseNotes(app, projectId) {
       status.classList.add("bad");
     }
     write.disabled = false;
-  };
+  });
   showDialog(dialog);
   return undefined;
 }

@@ -39,11 +39,11 @@ export function searchView(app, route) {
       make("p.verbatim", plainText(hit.snippet)),
       hit.session.archived_at && make("p.hint", "archived"),
     );
-  input.oninput = () => {
+  input.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(search, DELAY);
-  };
-  input.onkeydown = (event) => event.key === "Escape" && app.go("needs");
+  });
+  input.addEventListener("keydown", (event) => event.key === "Escape" && app.go("needs"));
   search();
   return { title: "Search", element, focus: () => input.focus() };
 }

@@ -28,7 +28,7 @@ export function serverView(app) {
     if (!status) return;
     const copy = button([icon("copy"), "Copy the address"], () => copyText(status.base_url, copy));
     const network = make("input.toggle", { type: "checkbox", checked: !status.localhost_only, "aria-label": "Other devices can connect" });
-    network.onchange = () => changeNetwork(network.checked);
+    network.addEventListener("change", () => changeNetwork(network.checked));
     serverSection.replaceChildren(
       make("h2", "This page"),
       make("p", make("code", status.base_url)),

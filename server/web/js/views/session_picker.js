@@ -22,7 +22,7 @@ import { make } from "../dom.js";
 export function sessionPicker(app, worktreeId, { hasNew = true } = {}) {
   const select = make("select", { "aria-label": "Session" });
   let chosen = "";
-  select.onchange = () => (chosen = select.value);
+  select.addEventListener("change", () => (chosen = select.value));
   const draw = () => {
     if (document.activeElement === select) return; // an open list would close
     const sessions = app.state.sessionsOf(worktreeId);

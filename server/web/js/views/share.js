@@ -55,9 +55,9 @@ export function share(app, scope, name) {
   const showFields = () => {
     modeField.hidden = role.value === "viewer";
   };
-  role.onchange = showFields;
+  role.addEventListener("change", showFields);
   showFields();
-  form.onsubmit = async (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     submit.disabled = true;
     problem.textContent = "";
@@ -68,7 +68,7 @@ export function share(app, scope, name) {
       problem.textContent = /** @type {Error} */ (error).message;
       submit.disabled = false;
     }
-  };
+  });
   dialog.append(form);
   showDialog(dialog, undefined, () => share(app, scope, name));
 }

@@ -132,7 +132,7 @@ class Sweep {
     const shownBox = /** @type {HTMLInputElement} */ (select.firstElementChild);
     shownBox.checked = this.selection.has(id);
     shownBox.ariaLabel = `Select ${row.name}`;
-    if (!old) box.onchange = () => this.selection.select(id, box.checked);
+    if (!old) box.addEventListener("change", () => this.selection.select(id, box.checked));
     element.classList.toggle("selected", this.selection.has(id));
     const project = this.projectId ? "" : `${this.app.state.projects.get(row.project_id)?.name ?? ""} ▸ `;
     patchChildren(what, [make("h2", row.archived ? row.name : make("a", row.name, { href: hashFor("worktree", id) })), make("p.hint", `${project}${row.branch} · used `, ageElement(row.last_used_at), row.last_used_at ? " ago" : "")]);

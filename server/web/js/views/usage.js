@@ -45,7 +45,7 @@ export function usageView(app) {
   /** @type {Report | undefined} */ let report;
   const range = segmented("Days", RANGES, "1", () => load());
   const group = select("By", GROUPS);
-  group.onchange = () => load();
+  group.addEventListener("change", () => load());
   const meters = make("section.card.usage-meters", { hidden: true });
   const plot = make("section.card.usage-plot", { hidden: true });
   const total = make("p.usage-total");

@@ -53,7 +53,7 @@ class WorkView {
     this.filters = { state: statesOf(this.tab)[0][0], labels: [], assignee: "" };
     this.lists = make("nav.work-lists", { "aria-label": "Lists" }, TABS.map((tab) => this.#link(tab, route.id || (projects[0]?.id ?? ""))));
     this.search = make("input", { type: "search", placeholder: "Search", "aria-label": "Search open work", autocomplete: "off", spellcheck: false, value: route.query.get("q") ?? "" });
-    this.search.oninput = () => this.#handleTyping();
+    this.search.addEventListener("input", () => this.#handleTyping());
     this.refresh = button(icon("refresh"), () => this.#read(1, { refresh: true }), ".quiet.icon-only", { "aria-label": "Ask the hosting service again", title: "Refresh" });
     this.status = make("p.hint", { role: "status" });
     this.selection = new Selection("items", () => this.#draw(), () => [button([icon("play"), "Start…"], () => this.#start(this.#chosen()), ".primary")]);
@@ -97,15 +97,15 @@ class WorkView {
     if (this.isAll) return [];
     const project = select("Project", projects.map((each) => [each.id, each.name]));
     project.value = this.projectId;
-    project.onchange = () => this.app.go("work", project.value, { kind: this.tab.id });
+    project.addEventListener("change", () => this.app.go("work", project.value, { kind: this.tab.id }));
     const state = select("State", statesOf(this.tab));
     const labels = make("input", { placeholder: "Labels, with commas", "aria-label": "Labels, separated by commas", autocomplete: "off", spellcheck: false });
     const assignee = make("input", { placeholder: "Assignee, or @me", "aria-label": "Assignee", autocomplete: "off", spellcheck: false, autocapitalize: "off" });
     for (const field of [state, labels, assignee]) {
-      field.onchange = () => {
+      field.addEventListener("change", () => {
         this.filters = { state: state.value, labels: labels.value.split(",").map((label) => label.trim()).filter(Boolean), assignee: assignee.value.trim() };
         this.#read(1);
-      };
+      });
     }
     return [projects.length > 1 && project, state, ...(this.tab.hasPeople ? [labels, assignee] : [])].filter((field) => field instanceof HTMLElement);
   }
