@@ -19,16 +19,16 @@ const EDGE = 8; // px between a menu and the edges of the screen, or its button
  * @param {string} question
  * @param {import("./dom.js").Parts} details what confirming does
  * @param {string} label of the button that confirms
- * @param {{ danger?: boolean }} [options]
+ * @param {{ danger?: boolean, isSafe?: boolean }} [options] `isSafe`: the focus is on Cancel, as if it were a danger
  * @returns {Promise<boolean>}
  */
-export function confirm(question, details, label, { danger = false } = {}) {
+export function confirm(question, details, label, { danger = false, isSafe = danger } = {}) {
   return open(question, (close) => [
     make("div", details),
     make(
       "div.choices",
       button(label, () => close(true), danger ? ".danger" : ".primary"),
-      button("Cancel", () => close(false), "", { autofocus: danger }), // an accidental Enter destroys nothing
+      button("Cancel", () => close(false), "", { autofocus: isSafe }), // an accidental Enter or space does nothing
     ),
   ], false);
 }

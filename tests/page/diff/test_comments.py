@@ -120,6 +120,58 @@ async def test_lines_around_hunks_are_commented_as_changed_ones_are(
     ]
 
 
+async def test_what_is_typed_while_an_agent_writes_stays_a_comment_and_runs_no_key(
+    page: Page, two_hunks: WorkTree, client: Socket
+) -> None:
+    """Its lines change, then its file has no changes any more, then both are back."""
+    await open_diff(page, two_hunks)
+    for key in ("]", "]", "ArrowDown"):
+        await page.keyboard.press(key)
+    await row(page, "line three").focus()
+    await page.keyboard.press("c")
+    box = page.get_by_role("textbox", name="Comment on list.txt:3", exact=True)
+    await expect(box).to_be_focused()
+    written = "I know"
+    await page.keyboard.type(written)
+    for _ in "know":
+        await page.keyboard.press("ArrowLeft")
+    versions = {
+        BOTH_ENDS.replace("line three", "line 3, again"): row(page, "line 3, again"),
+        NUMBERS: page.get_by_text("No unstaged changes."),
+        BOTH_ENDS: row(page, "line three"),
+    }
+    for (text, shown), more in zip(versions.items(), ("do ", "not ", "always "), strict=True):
+        two_hunks.write("list.txt", text)
+        await refresh_status(client, two_hunks)
+        await expect(shown).to_be_visible()
+        await expect(box).to_be_focused()
+        await page.keyboard.type(more)
+    await expect(box).to_have_value("I do not always know")
+    await expect(box).to_have_count(1)
+    await page.keyboard.press("End")
+    await page.keyboard.type(", was all we saw")  # letters that stage, push and accept
+    await page.keyboard.press("Control+Enter")
+    placed = page.locator(".diff-row", has_text="line three").locator("+ .comment-row")
+    await expect(placed).to_contain_text("I do not always know, was all we saw")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    assert two_hunks.git("status", "--porcelain") == " M list.txt\n"
+    assert two_hunks.git("ls-remote", "--heads", "origin").count("\n") == 1  # that of the project
+
+
+async def test_letters_do_nothing_when_what_had_the_focus_is_gone(
+    page: Page, two_hunks: WorkTree
+) -> None:
+    await open_diff(page, two_hunks)
+    await expect(row(page, "line three")).to_be_visible()
+    await page.evaluate("document.activeElement.blur()")
+    await page.keyboard.type("away we go, RF")
+    await button(file(page, "list.txt"), "list.txt").focus()
+    await page.keyboard.press("c")  # which works again
+    await expect(page.get_by_text("Select a line (arrow keys)")).to_be_visible()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    assert two_hunks.git("status", "--porcelain") == " M list.txt\n"
+
+
 async def test_an_unfinished_comment_survives_a_reload(page: Page, two_hunks: WorkTree) -> None:
     await open_diff(page, two_hunks)
     await row(page, "line three").locator(".no").last.click()

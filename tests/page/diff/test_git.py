@@ -55,6 +55,31 @@ async def test_changes_are_committed_and_pushed(
     assert tree.git("rev-parse", "HEAD") == tree.git("rev-parse", f"origin/{branch}")
 
 
+async def test_a_letter_that_pushes_pulls_or_pays_asks_first(
+    page: Page, two_hunks: WorkTree, session: Any
+) -> None:
+    await open_diff(page, two_hunks)
+    await page.keyboard.press("]")
+    questions = {
+        "w": "Push the branch?",
+        "l": "Pull 'main'?",
+        "R": "Let an agent review the changes?",
+    }
+    for key, question in questions.items():
+        dialog = page.get_by_role("dialog", name=question)
+        for ending in ("hy is it", "Enter"):  # a word that began with the letter; a space, Enter
+            await page.keyboard.press(key)
+            await expect(button(dialog, "Cancel")).to_be_focused()
+            for more in ending.partition(" ")[:2] if " " in ending else (ending,):
+                await (page.keyboard.press if more == "Enter" else page.keyboard.type)(more)
+            await expect(page.get_by_role("dialog")).to_have_count(0)
+    assert two_hunks.git("ls-remote", "--heads", "origin").count("\n") == 1  # that of the project
+    await page.keyboard.press("w")
+    await page.keyboard.press("Shift+Tab")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("Pushed.")).to_be_visible()
+
+
 async def test_secrets_are_shown_before_they_are_committed(user: UserInput, tree: WorkTree) -> None:
     page = user.page
     tree.write("one.env", f"TOKEN={FORMATS['github-personal']()}\n")

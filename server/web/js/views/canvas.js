@@ -116,7 +116,7 @@ class Canvas {
     if (old) this.seen.unobserve(old);
     this.seen.observe(cell);
     if (focus) {
-      requestAnimationFrame(() => {
+      queueMicrotask(() => { // once it is in the document, and before the next key
         const target = /** @type {HTMLElement | null} */ (focus.isConnected ? focus : cell.querySelector(focus.localName));
         target?.focus({ preventScroll: true });
       });

@@ -10,6 +10,7 @@ import { DiffBar, DiffLayout } from "./diff_bar.js";
 import { Comments } from "./diff_comments.js";
 import { DiffFile } from "./diff_file.js";
 import { Findings } from "./diff_findings.js";
+import { keepWriting } from "./diff_focus.js";
 import { FileList } from "./diff_list.js";
 import { bindKeys } from "./diff_keys.js";
 import { LineSelection } from "./diff_marks.js";
@@ -55,7 +56,6 @@ export class DiffView {
   #isAnySideStale = true;
   #limit = PAGE_SIZE;
   /** @type {() => unknown} */ #unsubscribe;
-  /** @type {() => unknown} */ #unbindKeys;
   /** The result of `list_changed_files`. @type {{ files: ChangedFile[], base: string, operation: string | null } | undefined} */ changes;
 
   /** @param {App} app @param {import("../router.js").Route} route @param {{ scroller?: HTMLElement }} [options] `scroller`: it is shown beside a conversation, in this element */
@@ -93,7 +93,7 @@ export class DiffView {
       this.announcement,
     );
     this.visibilityObserver = new IntersectionObserver((entries) => this.#handleVisibility(entries), { root: this.scroller, rootMargin: "600px 0px" });
-    this.#unbindKeys = bindKeys(this);
+    bindKeys(this);
     // Changes by editors are only found by reloading; the server checks git once a minute.
     addEventListener("focus", this.#markAllStale);
     document.addEventListener("visibilitychange", this.#markAllStale);
@@ -111,7 +111,6 @@ export class DiffView {
 
   close() {
     this.#unsubscribe();
-    this.#unbindKeys();
     removeEventListener("focus", this.#markAllStale);
     document.removeEventListener("visibilitychange", this.#markAllStale);
     this.#markStale.cancel();
@@ -122,7 +121,7 @@ export class DiffView {
   }
 
   focus() {
-    if (!this.element.contains(document.activeElement)) this.toolbar.buttons.get(this.side)?.focus({ preventScroll: true });
+    if (!this.element.contains(document.activeElement)) this.toolbar.focus();
   }
 
   // Updates ----------------------------------------------------------------------------------------
@@ -183,8 +182,8 @@ export class DiffView {
         this.problem = /** @type {Error} */ (error).message;
         this.#drawBars();
       }
+      if (!this.#isStale) await this.review.findOutdated(); // while which it may become so
     }
-    await this.review.findOutdated();
   }
 
   /** @param {NonNullable<DiffView["changes"]>} changes */
@@ -200,12 +199,7 @@ export class DiffView {
       old?.update(file);
       return old ?? this.#createFile(file);
     });
-    for (const removed of known.values()) {
-      this.visibilityObserver.unobserve(removed.element);
-      removed.element.remove();
-      if (this.selection.file === removed) this.selection.clear();
-    }
-    syncChildren(this.list, this.files.map((file) => file.element));
+    keepWriting(this, () => this.#replaceFiles([...known.values()]));
     this.#drawBars();
     this.#openForm();
     if (!this.#showTarget()) for (const file of this.files) if (file.isNear) await file.load();
@@ -213,6 +207,19 @@ export class DiffView {
     this.#drawComments();
     if (this.#isAnySideStale) await this.#countOthers();
     this.reviewed.read(); // a mark goes with the file's changes
+  }
+
+  /** Show the current files; the focus of one that is gone moves to the next. @param {DiffFile[]} gone */
+  #replaceFiles(gone) {
+    const focused = gone.find(({ element }) => element.contains(document.activeElement));
+    const index = focused ? [...this.list.children].indexOf(focused.element) : 0;
+    for (const removed of gone) {
+      this.visibilityObserver.unobserve(removed.element);
+      removed.element.remove();
+      if (this.selection.file === removed) this.selection.clear();
+    }
+    syncChildren(this.list, this.files.map((file) => file.element));
+    if (focused) this.actions.focusNear(focused, index);
   }
 
   /** @param {NonNullable<DiffView["changes"]>} changes of the unstaged side */
@@ -307,7 +314,7 @@ export class DiffView {
 
   /** Verdicts, marks or findings changed. */
   #drawReviewed() {
-    for (const file of this.files) file.drawReviewed();
+    keepWriting(this, () => this.files.forEach((file) => file.drawReviewed()));
     this.reviewBar.draw();
     this.#drawBars();
   }
@@ -328,7 +335,7 @@ export class DiffView {
   }
 
   #drawComments() {
-    for (const file of this.files) file.drawComments();
+    keepWriting(this, () => this.files.forEach((file) => file.drawComments()));
     this.review.draw();
     this.#drawBars();
   }
@@ -372,6 +379,13 @@ export class DiffView {
   /** Whether a comment is shown below its lines. @param {string} id */
   showsComment(id) {
     return this.files.some((file) => file.showsComment(id));
+  }
+
+  /** The box of a comment that is being written: below its lines, or in the list of comments. @param {string} id @returns {HTMLTextAreaElement | undefined} */
+  boxOf(id) {
+    if (!this.showsComment(id)) this.review.open();
+    const boxes = /** @type {NodeListOf<HTMLTextAreaElement>} */ (this.element.querySelectorAll(`[data-comment="${CSS.escape(id)}"] textarea`));
+    return [...boxes].find((box) => box.checkVisibility());
   }
 
   /** Go to a comment below its lines, or to its file. @param {import("./diff_comments.js").Comment} comment */

@@ -87,6 +87,11 @@ export class DiffBar {
     this.element = make("header.diff-bar", !view.isBeside && worktree, this.sides, this.note, this.filesButton, this.next, more);
   }
 
+  focus() {
+    const control = this.buttons.get(this.view.side);
+    (control?.checkVisibility() ? control : this.chip).focus({ preventScroll: true });
+  }
+
   draw() {
     const { view } = this;
     for (const [side, control] of this.buttons) {

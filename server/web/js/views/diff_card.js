@@ -62,8 +62,8 @@ function editedComment(comments, comment, onClose) {
   };
   box.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
-    else if (event.key === "Escape" && !box.value.trim()) close();
-    else return;
+    else if (event.key !== "Escape") return;
+    else if (!box.value.trim()) close(); // what is written stays, and so does the run beside it
     event.preventDefault();
     event.stopPropagation();
   });

@@ -1,5 +1,5 @@
 // @ts-check
-// Keeps the scroll position, the focus and the cursor of a text box while a file is rendered again.
+// Keeps the scroll position, the focus and the cursor of a text box while changes are rendered again.
 
 import { findSimilarRow } from "./diff_rows.js";
 
@@ -11,14 +11,40 @@ export function keepFocus(file, draw) {
   const content = file.view.scroller;
   const anchor = firstVisibleLine(file, content);
   const restoreFocus = captureFocus(file);
-  draw();
-  if (anchor) {
+  keepWriting(file.view, () => {
+    draw();
+    if (!anchor) return;
     const index = findSimilarRow(file.rows, anchor.row);
     const element = index >= 0 ? file.cells[index] : null;
     if (element) content.scrollTop += element.getBoundingClientRect().top - anchor.top;
-  }
+  });
   restoreFocus?.();
 }
+
+/**
+ * Keep the cursor in the comment that is being written, whose box may be drawn again, or elsewhere once its lines are
+ * gone: what is typed next would be taken for keys.
+ * @param {import("./diff.js").DiffView} view
+ * @param {() => void} draw
+ */
+export function keepWriting(view, draw) {
+  const box = document.activeElement;
+  const id = box instanceof HTMLTextAreaElement && view.element.contains(box) && commentOf(box);
+  if (!id) return draw();
+  const { selectionStart, selectionEnd, selectionDirection, scrollTop } = box;
+  draw();
+  const isKept = commentOf(document.activeElement) === id && document.activeElement?.checkVisibility();
+  const next = isKept ? null : view.boxOf(id);
+  if (!next) return undefined;
+  next.focus({ preventScroll: true });
+  next.setSelectionRange(selectionStart, selectionEnd, selectionDirection);
+  next.scrollTop = scrollTop;
+  next.scrollIntoView({ block: "nearest" });
+  return undefined;
+}
+
+/** The id of the comment that an element is part of. @param {Element | null} element */
+export const commentOf = (element) => /** @type {HTMLElement | null | undefined} */ (element?.closest("[data-comment]"))?.dataset.comment;
 
 /**
  * The first visible line of the file if it extends beyond the upper edge; else the browser keeps the scroll position.
@@ -47,16 +73,6 @@ function firstVisibleLine(file, content) {
 function captureFocus(file) {
   const active = /** @type {HTMLElement | null} */ (document.activeElement);
   if (!active || !file.grid.contains(active)) return null;
-  const comment = /** @type {HTMLElement | null} */ (active.closest("[data-comment]"))?.dataset.comment;
-  if (comment && active instanceof HTMLTextAreaElement) {
-    const { selectionStart, selectionEnd } = active;
-    return () => {
-      const textBox = file.grid.querySelector(`[data-comment="${CSS.escape(comment)}"] textarea`);
-      if (!(textBox instanceof HTMLTextAreaElement)) return;
-      textBox.focus({ preventScroll: true });
-      textBox.setSelectionRange(selectionStart, selectionEnd);
-    };
-  }
   const element = /** @type {HTMLElement | null} */ (active.closest(".diff-row[data-at]"));
   const row = element && file.drawnRows[Number(element.dataset.to)];
   const action = active.dataset.action;

@@ -1,7 +1,7 @@
 // @ts-check
 // Keys of the diff view: the same letters as in the terminal, and arrow keys for lines and files.
 
-import { showDialog } from "../dialogs.js";
+import { confirm, showDialog } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { performAction } from "../perform.js";
 import { rowLabel } from "./diff_rows.js";
@@ -31,14 +31,14 @@ const KEYS = {
   n: ["reject the hunk or file, with a reason", (view, context) => view.verdicts.decideOnTarget("rejected", context)],
   Z: ["undo the last verdict", (view) => view.verdicts.takeBack()],
   N: ["send the rejected hunks to a session", (view) => view.verdicts.send()],
-  R: ["let an agent review the changes, or stop it", (view) => view.findings.toggle()],
+  R: ["let an agent review the changes, or stop it", (view) => toggleReview(view)],
   f: ["next finding", (view) => view.findings.next()],
   F: ["let a session fix the finding, or all open ones", (view) => fixFinding(view)],
   D: ["dismiss the finding", (view) => dismissFinding(view)],
   "=": ["compare with another branch or worktree", (view) => performAction(view.app, "compare")],
   m: ["commit", (view) => view.git.commit()],
-  l: ["pull the base branch", (view) => view.git.pull(view.git.base)],
-  w: ["push the branch", (view) => view.git.push()],
+  l: ["pull the base branch", (view) => pull(view)],
+  w: ["push the branch", (view) => push(view)],
   r: ["pull request", (view) => view.git.pullRequest()],
 };
 
@@ -49,30 +49,31 @@ const KEYS = {
  * @property {number | null} hunk its hunk, or `null` for the whole file
  */
 
-/** Handle keys until the returned function is called. @param {DiffView} view */
+/**
+ * Handle the keys of what has the focus in the view; not those of the body, which has it when what had it is gone: the
+ * key may be a letter of a text.
+ * @param {DiffView} view
+ */
 export function bindKeys(view) {
-  /** @param {KeyboardEvent} event */
-  const handleKey = (event) => {
+  view.element.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
-    // When the focused row is replaced, the body has the focus for a moment.
-    if ((view.isBeside || target !== document.body) && !view.element.contains(target)) return;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select")) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (moveFocus(view, target, event.key === "ArrowDown" ? 1 : -1, event.shiftKey)) event.preventDefault();
       return;
     }
     if (event.key === "Escape" && view.selection.file) {
+      event.preventDefault(); // beside a conversation it would stop the run, too
       view.selection.clear();
       return;
     }
     const binding = KEYS[event.key];
     if (!binding) return;
     event.preventDefault();
+    if (event.repeat && !/[[\]]/.test(event.key)) return; // a key that is held down acts once
     binding[1](view, currentTarget(view, target));
-  };
+  });
   view.element.addEventListener("focusin", (event) => labelRow(view, /** @type {HTMLElement} */ (event.target)));
-  addEventListener("keydown", handleKey);
-  return () => removeEventListener("keydown", handleKey);
 }
 
 /** @param {DiffView} view @param {HTMLElement} target @returns {Target} */
@@ -93,6 +94,27 @@ function comment(view, { file, index, hunk }) {
   else if (index === null) file.comment(file.hunkRows(/** @type {number} */ (hunk)));
   else file.comment([file.rows[index]]);
 }
+
+// What leaves the machine, merges, or costs money is not started by one letter, which may have been meant for a text.
+
+/** @param {DiffView} view */
+async function push({ git }) {
+  if (await confirmKey("Push the branch?", `'${git.worktree.branch}' is sent to the remote, where others see it.`, "Push")) await git.push();
+}
+
+/** @param {DiffView} view */
+async function pull({ git }) {
+  if (await confirmKey(`Pull '${git.base}'?`, `What is new in it is merged into '${git.worktree.branch}'.`, "Pull")) await git.pull(git.base);
+}
+
+/** @param {DiffView} view */
+async function toggleReview({ findings, reviewed }) {
+  const details = "An agent reads them and says what it finds. This costs what a message to it costs.";
+  if (reviewed.isRunning || (await confirmKey("Let an agent review the changes?", details, "Review"))) await findings.toggle();
+}
+
+/** @param {string} question @param {string} details @param {string} label */
+const confirmKey = (question, details, label) => confirm(question, details, label, { isSafe: true });
 
 /** @param {DiffView} view */
 function fixFinding(view) {

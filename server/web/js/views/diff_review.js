@@ -6,6 +6,7 @@ import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { commentCard } from "./diff_card.js";
 import { commentLocation } from "./diff_comments.js";
+import { commentOf, keepWriting } from "./diff_focus.js";
 import { sessionPicker } from "./session_picker.js";
 
 /** @param {import("./diff.js").DiffView} view */
@@ -30,7 +31,7 @@ export function reviewSection(view) {
   };
   /** Find comments whose lines do not exist any more on any side, and report new ones. */
   const findOutdated = async () => {
-    const hidden = comments.ready.filter((comment) => !view.showsComment(comment.id));
+    const hidden = comments.list.filter((comment) => (comment.text || comment.begun) && !view.showsComment(comment.id));
     const args = { worktreeId, comments: hidden.map(toArgument) };
     const response = hidden.length ? await app.connection.call("write_review", args).catch(() => null) : { lost: [] };
     if (!response) return;
@@ -41,23 +42,31 @@ export function reviewSection(view) {
     if (newlyOutdated.length) app.toast(`The lines of a comment do not exist any more: ${newlyOutdated.map(commentLocation).join(", ")}. The comment is kept below.`);
     if (!isSame) comments.onChange();
   };
+  /** Draw the list. A box in it is kept while it is written in, unless the comment's lines are back. */
+  const draw = () => {
+    const box = document.activeElement;
+    const written = box instanceof HTMLTextAreaElement && list.contains(box) && commentOf(box);
+    const count = comments.ready.length;
+    // What is being written below its lines needs the screen of a phone for itself.
+    element.hidden = !comments.list.some((comment) => comment.text || !view.showsComment(comment.id));
+    title.textContent = pluralize(count, "comment");
+    send.disabled = !count;
+    picker.draw();
+    const isKept = comments.list.some(({ id, begun }) => id === written && begun !== undefined) && !view.showsComment(written || "");
+    if (!isKept) keepWriting(view, () => list.replaceChildren(...comments.list.map((comment) => make("li", makeCard(view, comment)))));
+  };
   return {
     element,
     findOutdated,
+    draw,
     focus() {
       fold.open = true;
       title.focus();
     },
-    draw() {
-      const isEditing = list.contains(document.activeElement) && document.activeElement instanceof HTMLTextAreaElement;
-      const count = comments.ready.length;
-      // What is being written below its lines needs the screen of a phone for itself.
-      element.hidden = !comments.list.some((comment) => comment.text || !view.showsComment(comment.id));
-      title.textContent = pluralize(count, "comment");
-      send.disabled = !count;
-      picker.draw();
-      if (isEditing && comments.list.some((comment) => comment.begun !== undefined)) return;
-      list.replaceChildren(...comments.list.map((comment) => make("li", makeCard(view, comment))));
+    /** Show the comments in the list. */
+    open() {
+      fold.open = true;
+      draw();
     },
   };
 }

@@ -66,6 +66,12 @@ export function replyBox(view, thread, to, place, before) {
     resolve.ariaLabel = `${resolve.textContent}: ${place}`;
   };
   draw();
-  if (before && before === document.activeElement) requestAnimationFrame(() => text.focus({ preventScroll: true }));
+  if (before && before === document.activeElement) {
+    const { selectionStart, selectionEnd } = before;
+    queueMicrotask(() => { // once it is in the document, and before the next key
+      text.focus({ preventScroll: true });
+      text.setSelectionRange(selectionStart, selectionEnd);
+    });
+  }
   return make("div.thread-reply", text, make("div.choices", reply, resolve));
 }

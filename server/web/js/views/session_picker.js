@@ -65,7 +65,7 @@ async function createSession(app, worktreeId, prompt) {
 export async function sendByCommand(app, worktreeId, command, args, { title, details, prompt }) {
   const picker = sessionPicker(app, worktreeId);
   const form = make("div.fields", make("p", details), make("label", make("span", "Session"), picker.element));
-  if (!(await confirm(title, form, "Send"))) return false;
+  if (!(await confirm(title, form, "Send", { isSafe: true }))) return false;
   const sessionId = picker.value() || (await createSession(app, worktreeId, prompt));
   const sent = sessionId && (await app.run(command, { worktreeId, ...args, sessionId }));
   if (!sent) return false;

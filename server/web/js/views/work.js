@@ -208,7 +208,7 @@ class WorkView {
     if (old?.dataset.signature === signature) return old;
     const row = workRow(this.app, entry, { withProject: this.isAll, isSelected, onSelect: (isChosen) => this.selection.select(key, isChosen), start: () => this.#start([entry]) });
     row.dataset.signature = signature;
-    if (old?.contains(document.activeElement)) requestAnimationFrame(() => row.querySelector("input")?.focus());
+    if (old?.contains(document.activeElement)) queueMicrotask(() => row.querySelector("input")?.focus());
     return row;
   }
 
