@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.page.browser import PageErrors, Screen
@@ -14,11 +15,76 @@ from tests.page.proxy import Proxy
 from tests.program import Serving
 from tests.server.conftest import Socket
 
+TITLES = {"": "Home", "&go=/nonsense": "Not found", "&go=/help": "Help"}
+"""The title of the view at each end of an address."""
+
+REMEMBERED = "localStorage.getItem('spinney-token')"
+
 
 async def test_the_token_is_removed_from_the_address_at_once(page: Page, server: Serving) -> None:
     assert server.token not in page.url
     await page.reload()
     await expect(page.locator("#link")).to_have_text("connected")
+
+
+NOTE_TEXTS = """
+window.texts = [];
+const note = () => window.texts.push(document.title, document.body?.textContent ?? "");
+addEventListener("DOMContentLoaded", () => new MutationObserver(note).observe(document, {
+  subtree: true, childList: true, characterData: true,
+}));
+"""
+"""Notes every text that is shown."""
+
+
+@pytest.mark.parametrize("place", ["", "&go=/nonsense", "&go=/help"])
+async def test_a_token_pasted_into_a_tab_that_shows_the_page_is_never_shown(
+    page: Page, server: Serving, page_errors: PageErrors, place: str
+) -> None:
+    page_errors.allow("401")
+    await page.add_init_script(NOTE_TEXTS)
+    await page.reload()
+    await expect(page.locator("#link")).to_have_text("connected")
+    for token in (server.token, "a-wrong-one"):
+        await page.goto(f"/#token={token}{place}")
+        await expect(page.locator("#title")).to_have_text(TITLES[place])
+        assert "token" not in page.url
+        assert token not in "".join(await page.evaluate("window.texts"))
+        await expect(page.locator("#link")).to_have_text("connected")
+    await expect(page.get_by_text("was not accepted, so nothing has changed")).to_be_visible()
+    await page.goto(f"/#tokn={server.token}")
+    await expect(page.get_by_text("There is nothing at '#tokn'.")).to_be_visible()
+
+
+async def test_a_browser_that_is_remembered_stays_so_when_an_address_with_a_token_is_opened(
+    page: Page, server: Serving, page_errors: PageErrors
+) -> None:
+    page_errors.allow("401")
+    await page.evaluate(f"localStorage.setItem('spinney-token', '{server.token}')")
+    for token in (server.token, "a-wrong-one"):
+        opened = await page.context.new_page()
+        await opened.goto(f"/#token={token}")
+        await expect(opened.locator("#link")).to_have_text("connected")
+        assert await opened.evaluate(REMEMBERED) == server.token
+    await page.evaluate("localStorage.setItem('spinney-token', 'an-old-one')")
+    opened = await page.context.new_page()
+    await opened.goto(f"/#token={server.token}")
+    await expect(opened.locator("#link")).to_have_text("connected")
+    assert await opened.evaluate(REMEMBERED) == server.token
+    await page.evaluate("localStorage.setItem('spinney-token', 'sgd_of_a_guest')")
+    opened = await page.context.new_page()
+    await opened.goto(f"/#token={server.token}")
+    await expect(opened.locator("#link")).to_have_text("connected")
+    assert await opened.evaluate(REMEMBERED) == "sgd_of_a_guest"
+
+
+async def test_a_browser_that_was_signed_in_by_an_address_stays_so_if_asked_to(page: Page) -> None:
+    await page.goto("/#/server")
+    await page.get_by_role("button", name="Stay signed in here").click()
+    await expect(page.get_by_text("This browser stays signed in")).to_be_visible()
+    opened = await page.context.new_page()
+    await opened.goto("/")
+    await expect(opened.locator("#link")).to_have_text("connected")
 
 
 async def test_the_page_opens_the_view_in_its_address(

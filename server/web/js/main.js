@@ -7,21 +7,26 @@ import { App, lazyView } from "./app.js";
 import { initAppearance } from "./appearance.js";
 import { initGuest, openGuestLink, showGuestEnd } from "./guest.js";
 import { initKeys } from "./keys.js";
-import { saveToken } from "./net.js";
+import { getToken, offerToken } from "./net.js";
 import { initProgram } from "./program.js";
 import { initPwa } from "./pwa.js";
 import { initShell } from "./shell.js";
 import { initTree } from "./tree.js";
 import { homeView } from "./views/home.js";
 
-/** Save the token in the address (`#token=…&go=/session/…`), and remove it from there. */
+/** Take the token from the address (`#token=…&go=/session/…`), which is replaced: nothing that is drawn can show it. */
 function takeToken() {
   const params = new URLSearchParams(location.hash.slice(1));
   const token = params.get("token");
-  if (token === null) return false;
-  history.replaceState(null, "", `${location.pathname}#${params.get("go") ?? ""}`);
-  saveToken(token, false);
-  return true;
+  if (token !== null) history.replaceState(null, "", `${location.pathname}#${params.get("go") ?? ""}`);
+  return token ?? "";
+}
+
+/** Sign in with the token of an address. @param {string} token */
+async function signIn(token) {
+  const before = getToken();
+  if (!(await offerToken(token))) app.toast("The token in the address was not accepted, so nothing has changed.", { bad: true });
+  else if (app.connection.isOpen && token !== before) location.reload(); // as another user
 }
 
 const openSession = () => import("./session/view.js");
@@ -49,8 +54,17 @@ function loadRest() {
   );
 }
 
+// Before any other part of the page learns of the address.
+addEventListener("hashchange", (event) => {
+  const token = takeToken();
+  if (token) signIn(token).then(() => app.connection.start());
+  else if (new URLSearchParams(location.hash.slice(1)).has("guest")) {
+    event.stopImmediatePropagation();
+    location.reload(); // as another user
+  }
+});
+const firstToken = takeToken();
 registerActions();
-takeToken();
 if (location.hash.startsWith("#/session/")) preloadSession();
 const app = new App();
 app.addView("needs", homeView);
@@ -87,9 +101,8 @@ app.onEvent((name, body) => {
   // Failures of a worktree's task are shown by whatever started it, or by the worktree's view.
   if (name === "task:completed" && !body.ok && !body.worktree_id) app.toast(body.detail, { bad: true });
 });
-addEventListener("hashchange", () => {
-  if (takeToken()) app.connection.start();
-  else if (new URLSearchParams(location.hash.slice(1)).has("guest")) location.reload(); // as another user
-});
 app.onConnection((status) => status.state === "open" && loadRest());
-openGuestLink().then((problem) => (problem ? showGuestEnd(problem, "This guest link cannot be opened") : app.connection.start()));
+if (firstToken) await signIn(firstToken);
+const problem = await openGuestLink();
+if (problem) showGuestEnd(problem, "This guest link cannot be opened");
+else app.connection.start();

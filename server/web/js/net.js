@@ -29,27 +29,52 @@ export function getToken() {
   return sessionStorage.getItem(TOKEN_KEY) ?? localStorage.getItem(TOKEN_KEY) ?? "";
 }
 
+const GUEST_PREFIX = "sgd_"; // begins the token of a guest's device
+
+/** Whether this browser has the owner's token, so that new tabs are signed in. */
+export function isRemembered() {
+  const remembered = localStorage.getItem(TOKEN_KEY) ?? "";
+  return remembered !== "" && !remembered.startsWith(GUEST_PREFIX);
+}
+
 /**
- * Save the token for this tab, or for this browser.
+ * Save the owner's token for this tab, and for this browser or no longer for it; that of a guest stays there.
  * @param {string} token
  * @param {boolean} remember
  */
 export function saveToken(token, remember) {
   sessionStorage.setItem(TOKEN_KEY, token);
   if (remember) localStorage.setItem(TOKEN_KEY, token);
-  else localStorage.removeItem(TOKEN_KEY);
+  else if (isRemembered()) localStorage.removeItem(TOKEN_KEY);
 }
 
-const GUEST_PREFIX = "sgd_"; // begins the token of a guest's device
+/**
+ * Save the token of an address, for this browser if one was remembered there. One that Spinney does not accept replaces
+ * none that is saved. Returns whether it is saved.
+ * @param {string} token
+ */
+export async function offerToken(token) {
+  const saved = getToken();
+  if (saved && saved !== token && !(await isAccepted(token))) return false;
+  if (token.startsWith(GUEST_PREFIX)) saveGuestToken(token);
+  else saveToken(token, isRemembered());
+  return true;
+}
+
+/** @param {string} token */
+async function isAccepted(token) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const response = await fetch("/api/auth", { headers, cache: "no-store", signal: AbortSignal.timeout(CONNECT_TIMEOUT) }).catch(() => null);
+  return response?.ok ?? false;
+}
 
 /** Whether the page has the token of a guest. */
 export const isGuestToken = () => getToken().startsWith(GUEST_PREFIX);
 
 /** Save the token of a guest for this tab; for this browser, too, unless the owner is signed in there. @param {string} token */
 export function saveGuestToken(token) {
-  const remembered = localStorage.getItem(TOKEN_KEY) ?? "";
   sessionStorage.setItem(TOKEN_KEY, token);
-  if (!remembered || remembered.startsWith(GUEST_PREFIX)) localStorage.setItem(TOKEN_KEY, token);
+  if (!isRemembered()) localStorage.setItem(TOKEN_KEY, token);
 }
 
 /** Forget the token of a guest whose access has ended. */

@@ -3,7 +3,7 @@
 
 import { make } from "./dom.js";
 import { showGuestEnd } from "./guest.js";
-import { saveToken, getToken } from "./net.js";
+import { saveToken, getToken, isRemembered } from "./net.js";
 import { closeOnBack } from "./overlays.js";
 import { formatTime } from "./format.js";
 
@@ -38,6 +38,7 @@ export function initShell(app) {
   document.body.addEventListener("click", (event) => event.target === document.body && toggleDrawer(false));
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && isDrawerOpen()) {
+      event.preventDefault();
       toggleDrawer(false);
       menu.focus();
     }
@@ -69,6 +70,7 @@ function showStatus(app, status) {
   byId("content").hidden = status.state === "refused" && !hasEnded;
   if (status.state === "refused" && !hasEnded) {
     byId("sign-in-error").textContent = status.reason ?? "";
+    if (isRemembered()) /** @type {HTMLInputElement} */ (byId("remember")).checked = true;
     byId("token").focus();
   }
 }

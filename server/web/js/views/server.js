@@ -4,6 +4,7 @@
 import { confirm } from "../dialogs.js";
 import { button, make } from "../dom.js";
 import { icon } from "../icons.js";
+import { getToken, isRemembered, saveToken } from "../net.js";
 import { copyText } from "../session/blocks.js";
 import { hashFor } from "../router.js";
 import { qrElement } from "./qr_code.js";
@@ -36,7 +37,7 @@ export function serverView(app) {
       make("p.hint", [status.token_required ? "A token is required." : "No token is required.", `${status.clients ?? 1} connected.`].join(" ")),
       make("label.check", network, "Other devices can connect"),
       make("p", "Port ", make("b", String(status.port)), ", access and start: ", make("a", "Preferences", { href: hashFor("preferences", "", { q: "server" }) })),
-      make("div.choices", copy, button([icon("sign-out"), "Sign out here"], signOut), button([icon("key"), "New token"], renewToken, ".danger"), button([icon("stop"), "Stop the server"], stopServer, ".danger")),
+      make("div.choices", copy, status.token_required && !isRemembered() && button([icon("check"), "Stay signed in here"], remember), button([icon("sign-out"), "Sign out here"], signOut), button([icon("key"), "New token"], renewToken, ".danger"), button([icon("stop"), "Stop the server"], stopServer, ".danger")),
     );
     await showDevices(status.localhost_only);
     showProgram();
@@ -77,6 +78,11 @@ export function serverView(app) {
   const renewToken = async () => {
     const details = "Everyone who is signed in with the old token must sign in again, including this page. The terminal shows the new one.";
     if (await confirm("Create a new token?", details, "New token", { danger: true })) await app.run("regenerate_http_token");
+  };
+  const remember = () => {
+    saveToken(getToken(), true);
+    app.toast("This browser stays signed in, in new tabs and after it is closed.");
+    return load();
   };
   const signOut = () => {
     sessionStorage.clear();
