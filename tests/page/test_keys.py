@@ -5,12 +5,20 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, Route, expect
 
-from tests.page.browser import VIEWS
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
 
 TEXT_FIELDS = (
     "main :is(textarea, input:not([type=checkbox], [type=radio], [type=range], [type=color]))"
+)
+
+VIEWS_WITH_FIELDS = (
+    "canvas",
+    "new",
+    "search",
+    "work",
+    "preferences",
+    "preferences?q=keybindings",
 )
 
 
@@ -113,15 +121,34 @@ async def test_escape_stops_the_run(page: Page, session: Any) -> None:
     await expect(stop).to_be_hidden()
 
 
+async def test_escape_that_closes_something_does_not_stop_the_run_when_pressed_twice(
+    page: Page, session: Any
+) -> None:
+    await page.goto(f"/#/session/{session['id']}")
+    box = page.get_by_role("textbox", name="Message", exact=True)
+    await expect(box).to_be_focused()
+    await page.keyboard.type("/demo stream 1000000 50")
+    await page.keyboard.press("Enter")
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    await expect(stop).to_be_visible()
+    await page.keyboard.press("Control+k")
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.get_by_text("Esc again stops the run.")).to_be_visible()
+    await expect(stop).to_be_enabled()
+    await page.keyboard.press("Escape")
+    await expect(stop).to_be_hidden()
+
+
 async def test_every_text_field_takes_what_is_typed_and_lets_the_focus_go(
-    open_page: OpenPage, session: Any, worktree: Any
+    open_page: OpenPage, session: Any
 ) -> None:
     """In each view that has fields without a dialog; what is typed is taken back."""
-    ids = {"session": session["id"], "worktree": worktree["id"], "diff": worktree["id"]}
-    fields = 0
-    for view in (*VIEWS, "preferences?q=keybindings"):
-        page = await open_page(f"/{view}/{ids[view]}" if view in ids else f"/{view}")
-        await expect(page.locator("main .skeleton")).to_have_count(0)
+    for view in (f"session/{session['id']}", *VIEWS_WITH_FIELDS):
+        page = await open_page(f"/{view}")
+        await expect(page.locator(TEXT_FIELDS).first).to_be_visible()
         await page.evaluate(
             "document.querySelectorAll('details').forEach((fold) => fold.open = true)"
         )
@@ -137,9 +164,7 @@ async def test_every_text_field_takes_what_is_typed_and_lets_the_focus_go(
                 await field.focus()
                 await page.keyboard.press(key)
                 await expect(field, name).not_to_be_focused()
-            fields += 1
         await page.close()
-    assert fields > 10
 
 
 async def test_keys_step_through_the_sessions_of_a_worktree(

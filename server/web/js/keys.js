@@ -52,13 +52,13 @@ export function initKeys(app) {
     const own = app.state.preferences.keybindings ?? {};
     const action = listActions().find((candidate) => keysFor(candidate, own).includes(key));
     if (!action || (key === "escape" && !app.state.isLoaded)) return;
-    // Escape closes the drawer first.
-    if (key === "escape" && (document.body.classList.contains("drawer") || app.route.view !== "session")) return;
+    if (key === "escape" && app.route.view !== "session") return;
     event.preventDefault();
     if (action.id === "stop") {
-      if (!event.repeat) stopByKey(app);
+      if (!event.repeat) stopByKey(app, key);
     } else performAction(app, action.id);
   });
+  addEventListener("keydown", noteEscape, { capture: true });
 }
 
 /** @param {EventTarget | null} target */
@@ -69,14 +69,36 @@ function isEditable(target) {
 const CONFIRM_TIME = 4000; // ms within which a second press confirms
 let firstPress = { request: "", at: -CONFIRM_TIME };
 
+const CLOSE_TIME = 1000; // ms after Escape was for something else, in which it is likely to be meant for that again
+/** The last press of Escape, and whether it was to stop the session. */
+let escape = { at: -CLOSE_TIME, isStop: true };
+let escapeBefore = escape;
+
+/** Note a press of Escape, whatever it is for: a dialog, the drawer, a list of completions. @param {KeyboardEvent} event */
+function noteEscape(event) {
+  if (event.key !== "Escape" || event.repeat) return;
+  escapeBefore = escape;
+  escape = { at: performance.now(), isStop: false };
+}
+
+/** Whether the current press of Escape follows at once one that was not to stop the session. */
+function isEscapeAgain() {
+  escape.isStop = true;
+  return !escapeBefore.isStop && escape.at - escapeBefore.at < CLOSE_TIME;
+}
+
 /**
- * Stop the session by a key. If it waits for the user, the key must be pressed twice.
+ * Stop the session by a key. If it waits for the user, the key must be pressed twice; and Escape, too, if it has just
+ * closed something.
  * @param {import("./app.js").App} app
+ * @param {string} key
  */
-function stopByKey(app) {
+function stopByKey(app, key) {
   const { session } = currentContext(app);
   const request = session?.request?.id;
-  if (request && (firstPress.request !== request || performance.now() - firstPress.at > CONFIRM_TIME)) {
+  if (key === "escape" && isEscapeAgain()) {
+    if (session?.status === "running" || session?.status === "waiting") app.toast("Esc again stops the run.");
+  } else if (request && (firstPress.request !== request || performance.now() - firstPress.at > CONFIRM_TIME)) {
     firstPress = { request, at: performance.now() };
     app.toast(`${REQUESTS[session.waiting_for] ?? "The session"} is waiting for you. Press Escape again to set it aside.`);
   } else performAction(app, "stop");
