@@ -19,6 +19,7 @@ from textual.errors import NoWidget
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.theme import Theme
+from textual.widget import AwaitMount
 
 from model.base.errors import SpinneyError
 from themes.loader import load_chrome
@@ -117,7 +118,7 @@ class SpinneyApp(TerminalApp):
         """Use the main screen: a default one below it would be styled and laid out for nothing."""
         return self.main
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Set up signals and the driver; the rest follows once the frame is painted."""
         if isinstance(self.driver, TerminalDriver):
             self.driver.is_bound = lambda key: is_bound(key, self.main.key_overrides)
@@ -126,6 +127,9 @@ class SpinneyApp(TerminalApp):
             self._stop_by_signal()
             if self.terminal.screen_reader:
                 self.write(screen_reader.SHOW_CURSOR)
+        # Everything that the terminal sends waits until this returns. A local one answers the
+        # first queries at once, when the main screen has no widgets yet.
+        await AwaitMount(self.main, [self.main])
 
     def report_failure(self, error: Exception | None) -> bool:
         """Show one message; the traceback goes to the log, if there is one."""

@@ -16,6 +16,7 @@ from tui.draw.status_icons import list_needing_attention
 from tui.shell import startup_snapshot
 from tui.shell.selection import Selection
 from tui.shell.startup_snapshot import Snapshot
+from tui.shell.type_ahead import Typed
 from tui.store.places import Place, find_project_id, get_project, is_shown, list_shown_sessions
 from tui.tree.rows import SavedRow, depth_of, walk
 from tui.tree.widget import ProjectTree
@@ -44,7 +45,7 @@ class Startup:
         """Whether the first state has been shown."""
         self.chosen: Place | None = None
         """A row that was opened before the first state arrived."""
-        self._early_keys: list[events.Key] | None = []
+        self._early_keys: list[Typed] | None = []
         self._is_saved = True
 
     # At the start -------------------------------------------------------------------------------
@@ -68,12 +69,11 @@ class Startup:
             event.stop()
             event.prevent_default()
 
-    def hold_early(self, event: events.Event) -> bool:
-        """Hold a key before it is dispatched, so that it is neither overtaken nor lost."""
+    def hold_early(self, event: Typed) -> bool:
+        """Hold input before it is dispatched, so that it is neither overtaken nor lost."""
         screen = self._screen
         if (
             self._early_keys is None
-            or not isinstance(event, events.Key)
             or not _can_be_held(event)
             or screen.app.screen is not screen
             or isinstance(screen.focused, ProjectTree)
@@ -231,8 +231,8 @@ class Startup:
         )
 
 
-def _can_be_held(event: events.Key) -> bool:
-    return event.is_printable or event.key in _HELD_KEYS
+def _can_be_held(event: Typed) -> bool:
+    return isinstance(event, events.Paste) or event.is_printable or event.key in _HELD_KEYS
 
 
 def _write(file: Path, snapshot: Snapshot) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from textual import events
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from textual.app import App
     from textual.dom import DOMNode
@@ -103,7 +103,7 @@ class TypeAhead:
             self._limit = self._app.set_timer(_LIMIT, self._on_timeout)
         return True
 
-    def put_first(self, keys: list[events.Key]) -> None:
+    def put_first(self, keys: "Sequence[Typed]") -> None:
         """Deliver these next: the rest of a burst in which each letter may be a command."""
         self._held.extendleft(reversed(keys))
 

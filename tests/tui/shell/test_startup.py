@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 from textual.events import Key
+from textual.messages import InBandWindowResize, TerminalSupportsSynchronizedOutput
 
 from tests.patience import PATIENCE
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
@@ -23,8 +25,10 @@ from tests.tui.reading import screen_text
 from tests.tui.waiting import settled, until
 from tui.composer.widget import Composer
 from tui.shell.app import SpinneyApp
+from tui.shell.main_screen import MainScreen
 from tui.shell.startup_snapshot import MAX_BYTES, MAX_ROWS, SavedRow, Snapshot, read, write
 from tui.store.places import Place
+from tui.terminal.input_parser import BackgroundReported, KeyboardReported
 from tui.tree.detail import HEIGHT
 
 
@@ -68,6 +72,41 @@ async def test_a_preload_that_ends_after_the_screen_raises_nothing(
         for other in set(app.workers) - set(settling):
             other.cancel()
     assert [worker.error for worker in settling] == [None]
+
+
+async def test_what_the_terminal_sends_before_the_main_screen_has_widgets_waits_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mouse = (9, 9, 0, 0, 1, False, False, False)
+    early = [
+        KeyboardReported(),
+        BackgroundReported(dark=False),
+        InBandWindowResize(supported=True, enabled=False),
+        TerminalSupportsSynchronizedOutput(),
+        events.Resize.from_dimensions((110, 30), None),
+        events.AppBlur(),
+        events.AppFocus(),
+        events.Key("alt+1", None),
+        events.Key("x", "x"),
+        events.Paste("pasted"),
+        events.MouseMove(None, *mouse),
+        events.MouseDown(None, *mouse),
+        events.MouseUp(None, *mouse),
+    ]
+
+    def begin(app: SpinneyApp) -> MainScreen:
+        for message in early:
+            app.post_message(message)
+        return app.main
+
+    monkeypatch.setattr(SpinneyApp, "get_default_screen", begin)
+    client = a_client(a_state(a_project(), a_worktree(), a_session()))
+    app = SpinneyApp(lambda: client, environ={})
+    async with app.run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: app.main.is_connected and settled(client))
+        assert not app.is_dark
+        assert app.main.query_one(Composer).text == "xpasted"
+        assert "1 · brave-otter" in screen_text(app)
 
 
 async def test_the_first_frame_shows_the_tree_of_the_last_run(tmp_path: Path) -> None:
