@@ -52,6 +52,8 @@ class DiscardedFile(Resource):
 
     id: str
     path: str
+    conflicted: bool = False
+    """Whether the file has its conflict again."""
 
 
 class CommitMessage(Resource):
@@ -97,7 +99,11 @@ async def discard_changes(
 
 @command
 async def undo_discard(worktree_id: str, discard_id: str | None = None) -> DiscardedFile:
-    """Restore discarded changes byte for byte: the latest, or those of `discardId`."""
+    """Restore discarded changes byte for byte: the latest, or those of `discardId`.
+
+    What `resolve_conflict` replaced comes back with its conflict (`conflicted`), while the merge
+    or rebase that it belongs to is in progress.
+    """
 
 
 @command
@@ -118,11 +124,12 @@ async def resolve_conflict(worktree_id: str, path: str, choice: ConflictChoice) 
 
 @command
 async def continue_operation(
-    worktree_id: str, allowed_secrets: list[str] | None = None
+    worktree_id: str, allowed_secrets: list[str] | None = None, allow_markers: bool = False
 ) -> CommitResult:
     """Complete the merge, rebase, cherry-pick or revert once no file has a conflict.
 
-    Refuses with `conflict` what looks like a secret, as `commit_changes` does.
+    Refuses conflict markers and, with `conflict`, what looks like a secret, as `commit_changes`
+    does.
     """
 
 

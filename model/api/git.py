@@ -49,11 +49,13 @@ async def commit_changes(
     message: str,
     stage_all: bool = False,
     allowed_secrets: list[str] | None = None,
+    allow_markers: bool = False,
 ) -> CommitResult:
     """Commit the staged changes, or all changes (`stageAll`).
 
     Refuses with `conflict` what looks like a secret (see `find_secrets`), except for the
-    fingerprints in `allowedSecrets`, for a person who has seen them.
+    fingerprints in `allowedSecrets`, for a person who has seen them. Refuses files with a conflict,
+    and (without `allowMarkers`) conflict markers in added lines.
     """
 
 

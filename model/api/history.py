@@ -52,13 +52,14 @@ async def amend_commit(
     stage_all: bool = False,
     force: bool = False,
     allowed_secrets: list[str] | None = None,
+    allow_markers: bool = False,
 ) -> CommitResult:
     """Add the staged or (`stageAll`) all changes to the last commit, or change its `message`.
 
     Fails with `conflict` for a commit that was pushed or belongs to the base, unless `force` is
     given. The old commit stays in the reflog.
 
-    Refuses with `conflict` what looks like a secret, as `commit_changes` does.
+    Refuses conflicts and what looks like a secret, as `commit_changes` does.
     """
 
 
@@ -68,10 +69,11 @@ async def fixup_commit(
     sha: str,
     stage_all: bool = False,
     allowed_secrets: list[str] | None = None,
+    allow_markers: bool = False,
 ) -> CommitResult:
     """Put the staged or (`stageAll`) all changes into an earlier commit that was not pushed.
 
     If they do not fit there, nothing is changed.
 
-    Refuses with `conflict` what looks like a secret, as `commit_changes` does.
+    Refuses conflicts and what looks like a secret, as `commit_changes` does.
     """

@@ -94,7 +94,11 @@ async def undo_discard(
     root, _, _ = locate(workspace, worktree_id)
     restored = await discarding.undo(root, _discards(workspace, worktree_id), discard_id)
     workspace.poller.refresh(worktree_id)
-    return api.DiscardedFile(id=restored.id, path=changes.to_display_name(restored.name))
+    return api.DiscardedFile(
+        id=restored.id,
+        path=changes.to_display_name(restored.name),
+        conflicted=bool(restored.unmerged),
+    )
 
 
 @implements(api.abort_merge)
@@ -122,7 +126,10 @@ async def resolve_conflict(
 
 @implements(api.continue_operation)
 async def continue_operation(
-    workspace: "Workspace", worktree_id: str, allowed_secrets: list[str] | None = None
+    workspace: "Workspace",
+    worktree_id: str,
+    allowed_secrets: list[str] | None = None,
+    allow_markers: bool = False,
 ) -> CommitResult:
     root, _, _ = locate(workspace, worktree_id)
     gate = open_gate(workspace, worktree_id, allowed_secrets)
@@ -131,7 +138,7 @@ async def continue_operation(
     async def save_and_continue() -> str:
         reason: SnapshotReason = "rebase" if operation == "rebase" else "merge"
         await workspace.recovery_points.save(worktree_id, reason, f"Continued a {operation}")
-        return await conflicts.continue_operation(root, gate)
+        return await conflicts.continue_operation(root, gate, allow_markers=allow_markers)
 
     sha = await workspace.cancellable_tasks.run(worktree_id, "commit", save_and_continue())
     workspace.poller.refresh(worktree_id)

@@ -65,10 +65,13 @@ async def commit_changes(
     message: str,
     stage_all: bool = False,
     allowed_secrets: list[str] | None = None,
+    allow_markers: bool = False,
 ) -> api.CommitResult:
     worktree = require_worktree(workspace.store.state, worktree_id)
     try:
-        committing = _commit(workspace, worktree, message, stage_all, allowed_secrets or ())
+        committing = _commit(
+            workspace, worktree, message, stage_all, allowed_secrets or (), allow_markers
+        )
         sha = await workspace.cancellable_tasks.run(worktree_id, "commit", committing)
     except SpinneyError as error:
         _report(workspace, "commit", worktree, ok=False, detail=error.message)
@@ -83,15 +86,16 @@ async def _commit(
     message: str,
     stage_all: bool,
     allowed_secrets: Collection[str],
+    allow_markers: bool,
 ) -> str:
     """Commit, and note on the commit where its lines come from if the preference says so."""
     root = Path(worktree.path)
     gate = open_gate(workspace, worktree.id, allowed_secrets)
     if not workspace.store.state.preferences.trace_notes:
-        return await commit.commit(root, message, gate, stage_all)
+        return await commit.commit(root, message, gate, stage_all, allow_markers=allow_markers)
     note = SnapshotNote("commit", worktree_id=worktree.id, worktree_name=worktree.name)
     snapshot = await take_snapshot(root, note)
-    sha = await commit.commit(root, message, gate, stage_all)
+    sha = await commit.commit(root, message, gate, stage_all, allow_markers=allow_markers)
     try:
         await traces.write_trace(root, sha, snapshot)
     except SpinneyError as error:

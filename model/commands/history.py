@@ -52,10 +52,13 @@ async def amend_commit(
     stage_all: bool = False,
     force: bool = False,
     allowed_secrets: list[str] | None = None,
+    allow_markers: bool = False,
 ) -> CommitResult:
     path, base, _ = locate(workspace, worktree_id)
     gate = open_gate(workspace, worktree_id, allowed_secrets)
-    amending = rewriting.amend(path, base, message, gate, stage_all=stage_all, force=force)
+    amending = rewriting.amend(
+        path, base, message, gate, stage_all=stage_all, force=force, allow_markers=allow_markers
+    )
     return await _rewrite(workspace, worktree_id, amending)
 
 
@@ -66,13 +69,16 @@ async def fixup_commit(
     sha: str,
     stage_all: bool = False,
     allowed_secrets: list[str] | None = None,
+    allow_markers: bool = False,
 ) -> CommitResult:
     path, base, _ = locate(workspace, worktree_id)
     gate = open_gate(workspace, worktree_id, allowed_secrets)
 
     async def save_and_fix_up() -> str:
         await workspace.recovery_points.save(worktree_id, "rebase", f"Fixed up commit {sha[:10]}")
-        return await rewriting.fix_up(path, base, sha, gate, stage_all=stage_all)
+        return await rewriting.fix_up(
+            path, base, sha, gate, stage_all=stage_all, allow_markers=allow_markers
+        )
 
     return await _rewrite(workspace, worktree_id, save_and_fix_up())
 

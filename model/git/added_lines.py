@@ -97,6 +97,14 @@ async def read_unpublished_messages(root: Path, remote: str, ref: str) -> list[A
     return [AddedLines("message", 1, text, commit) for commit, _, text in found]
 
 
+async def read_added_lines(root: Path, *compared: str) -> Additions:
+    """Read what a `git diff` with these arguments adds."""
+    printed = await git(
+        root, *_QUIET, "diff", *_OPTIONS, *compared, "--", timeout=_TIMEOUT, max_bytes=MAX_BYTES
+    )
+    return Additions(printed.raw_stdout, not printed.is_truncated)
+
+
 async def read_index_tree(root: Path) -> str:
     """Return the id of the tree in the index; empty if it has unresolved conflicts."""
     written = await git(root, "write-tree", check=False, write=True)

@@ -6,6 +6,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import make_visible, restore_hidden
 from model.git.added_lines import read_index_tree
+from model.git.conflict_markers import refuse_conflicts
 from model.git.merging import read_prepared_message
 from model.git.run import git
 from model.git.secret_gate import SecretGate
@@ -15,7 +16,14 @@ HOOKS_TIMEOUT: Final = 300
 """Seconds; commit hooks run linters and tests."""
 
 
-async def commit(path: Path, message: str, gate: SecretGate, stage_all: bool = False) -> str:
+async def commit(
+    path: Path,
+    message: str,
+    gate: SecretGate,
+    stage_all: bool = False,
+    *,
+    allow_markers: bool = False,
+) -> str:
     """Commit the staged changes, or with `stage_all` every change including untracked files.
 
     Args:
@@ -23,12 +31,14 @@ async def commit(path: Path, message: str, gate: SecretGate, stage_all: bool = F
         message: The whole message.
         gate: Refuses secrets in what would be committed.
         stage_all: Stage all changes first.
+        allow_markers: Whether lines that look like conflict markers may be added.
 
     Returns:
         The id of the commit.
 
     Raises:
-        SpinneyError: Nothing to commit; a secret; `git_error` with the message of git or a hook.
+        SpinneyError: Nothing to commit; a conflict is not resolved; a secret; `git_error` with the
+            message of git or a hook.
     """
     text = restore_hidden(make_visible(message), await read_prepared_message(path)).strip()
     if not text:
@@ -37,16 +47,20 @@ async def commit(path: Path, message: str, gate: SecretGate, stage_all: bool = F
         raise SpinneyError("No uncommitted changes to commit", "conflict")
     if not stage_all and not await has_staged_changes(path) and not await _is_merging(path):
         raise SpinneyError("Nothing is staged. Stage changes first, or commit all.", "conflict")
-    await stage_searched(path, text, gate, stage_all=stage_all)
+    await stage_checked(path, text, gate, stage_all=stage_all, allow_markers=allow_markers)
     await git(path, "commit", f"--message={text}", write=True, timeout=HOOKS_TIMEOUT)
     return (await git(path, "rev-parse", "HEAD")).stdout
 
 
-async def stage_searched(path: Path, message: str, gate: SecretGate, *, stage_all: bool) -> None:
-    """Search for secrets in what would be committed, and stage all changes if that is wanted.
+async def stage_checked(
+    path: Path, message: str, gate: SecretGate, *, stage_all: bool, allow_markers: bool
+) -> None:
+    """Look for conflicts and secrets in what would be committed, and stage all changes if that is
+    wanted.
 
     Raises `conflict`, and stages nothing, if there are some.
     """
+    await refuse_conflicts(path, stage_all=stage_all, allow_markers=allow_markers)
     tree = await gate.check_commit(path, message, stage_all=stage_all)
     if stage_all:
         await git(path, "add", "--all", write=True, timeout=HOOKS_TIMEOUT)

@@ -1,7 +1,6 @@
 """Resolve the conflict of a file by one of its sides, and continue what it stopped."""
 
 import asyncio
-import os
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -10,8 +9,9 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.domain.changes import ConflictChoice
 from model.git.changes import find_changed_file, list_changed_files, to_display_name, to_pathspecs
+from model.git.conflict_markers import refuse_conflicts
 from model.git.diff import resolve_head
-from model.git.discarding import DiscardRecord, replace_file
+from model.git.discarding import DiscardRecord, replace_file, write_conflict
 from model.git.merging import find_operation
 from model.git.run import git
 from model.git.secret_gate import SecretGate
@@ -38,13 +38,17 @@ async def resolve(
     Raises:
         SpinneyError: The file has no conflict, or has no text to combine.
     """
+    unmerged: list[str] = []
     if choice == "markers":
         name = display_name
+        if await find_operation(path) is None:
+            raise SpinneyError("There is no merge or rebase in progress.", "conflict")
     else:
         file = await find_changed_file(path, "unstaged", display_name)
         if file.status != "conflicted":
             raise SpinneyError(f"'{display_name}' has no conflict any more.", "conflict")
         name = file.name
+        unmerged = await _list_entries(path, name, "--unmerged")
 
     async def write() -> None:
         if choice == "markers":
@@ -54,14 +58,14 @@ async def resolve(
         else:
             await _take(path, name, choice)
 
-    return await replace_file(path, discards, name, write)
+    return await replace_file(path, discards, name, write, unmerged=unmerged)
 
 
-async def continue_operation(path: Path, gate: SecretGate) -> str:
+async def continue_operation(path: Path, gate: SecretGate, *, allow_markers: bool = False) -> str:
     """Complete the merge, rebase, cherry-pick or revert; returns the id of the last commit.
 
-    Raises `SpinneyError` if files still have conflicts or their resolution has secrets, or the next
-    commit has conflicts.
+    Raises `SpinneyError` if files still have conflicts or their markers, or their resolution has
+    secrets, or the next commit has conflicts.
     """
     operation = await find_operation(path)
     if operation is None:
@@ -74,6 +78,9 @@ async def continue_operation(path: Path, gate: SecretGate) -> str:
             f"conflicts: {', '.join(conflicts[:5])}.",
             "conflict",
         )
+    # What is not staged as well: it would be a change of its own with the markers.
+    for stage_all in (False, True):
+        await refuse_conflicts(path, stage_all=stage_all, allow_markers=allow_markers)
     await gate.check_commit(path, "", stage_all=False)
     await git(path, operation, "--continue", write=True, timeout=_TIMEOUT)
     return await resolve_head(path)
@@ -81,9 +88,14 @@ async def continue_operation(path: Path, gate: SecretGate) -> str:
 
 async def _read_stages(path: Path, name: str) -> dict[str, str]:
     """The blob of each stage of a conflicted file."""
-    listed = await git(path, "ls-files", "--unmerged", "-z", "--", *to_pathspecs([name]))
-    entries = (field.split("\t", 1)[0].split(" ") for field in listed.fields)
+    entries = [entry.split(" ") for entry in await _list_entries(path, name, "--unmerged")]
     return {stage: blob for _, blob, stage in entries}
+
+
+async def _list_entries(path: Path, name: str, kind: str) -> list[str]:
+    """The entries of a conflict, each `<mode> <blob> <stage>`: as they are, or as they were."""
+    listed = await git(path, "ls-files", kind, "-z", "--", *to_pathspecs([name]))
+    return [field.partition("\t")[0] for field in listed.fields]
 
 
 async def _take(path: Path, name: str, choice: ConflictChoice) -> None:
@@ -99,15 +111,15 @@ async def _take(path: Path, name: str, choice: ConflictChoice) -> None:
 async def _bring_back(path: Path, name: str) -> None:
     """Make a file conflicted again, with the text that a merge would write."""
     pathspecs = to_pathspecs([name])
-    noted = (await git(path, "ls-files", "--resolve-undo", "-z", "--", *pathspecs)).fields
-    stages = {entry.partition("\t")[0][-1] for entry in noted}
+    noted = await _list_entries(path, name, "--resolve-undo")
+    stages = {entry[-1] for entry in noted}
+    if not noted and not await _list_entries(path, name, "--unmerged"):
+        raise SpinneyError(f"'{to_display_name(name)}' had no conflict.", "conflict")
     if not noted or {_OURS, _THEIRS} <= stages:
         await git(path, "checkout", "--merge", "--", *pathspecs, write=True)
         return
     # `checkout` and `update-index --unresolve` refuse a file that one side deleted.
-    removed = f"0 {'0' * len(noted[0].split(' ')[1])}\t{name}"
-    entries = b"".join(os.fsencode(entry) + b"\0" for entry in (removed, *noted))
-    await git(path, "update-index", "-z", "--index-info", write=True, stdin=entries)
+    await write_conflict(path, name, noted)
     kept = f"--stage={_OURS if _OURS in stages else _THEIRS}"
     await git(path, "checkout-index", "--force", kept, "--", name, write=True)
 

@@ -12,15 +12,16 @@ import shutil
 import stat
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.git.changes import ChangedFile, to_display_name
+from model.git.merging import identify_step
 from model.git.replacing import remove_temporary_files, replacing
 from model.git.run import git
 from model.git.staging import apply_patch, find_selection
@@ -47,6 +48,10 @@ class DiscardRecord:
     after: str
     at: float
     """Seconds since 1970."""
+    unmerged: list[str] = field(default_factory=list)
+    """If a conflict was resolved: its entries in the index, each `<mode> <blob> <stage>`."""
+    step: str = ""
+    """Identifies the merge or step of a rebase that the conflict belongs to."""
 
 
 async def discard(
@@ -82,15 +87,23 @@ async def discard(
 
 
 async def replace_file(
-    path: Path, discards: Path, name: str, operation: Callable[[], Awaitable[None]]
+    path: Path,
+    discards: Path,
+    name: str,
+    operation: Callable[[], Awaitable[None]],
+    *,
+    unmerged: Sequence[str] = (),
 ) -> DiscardRecord:
     """Run an operation that overwrites or deletes the file `name`, after a backup.
 
-    If it fails, the backup is deleted. Raises `SpinneyError` if there can be none.
+    `unmerged` are the entries of its conflict, if it resolves one. If it fails, the backup is
+    deleted. Raises `SpinneyError` if there can be none.
     """
     target = path / name
     folder = discards / f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}"
     record = await asyncio.to_thread(_back_up, folder, name, target)
+    if unmerged:
+        record = replace(record, unmerged=[*unmerged], step=await identify_step(path))
     try:
         await operation()
     except BaseException:
@@ -102,9 +115,32 @@ async def replace_file(
 async def undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
     """Restore a discard (the newest, or the one of this id) byte for byte.
 
-    Raises `SpinneyError` if there is none, or if the file has changed since.
+    A conflict that was resolved comes back in the index as well: markers in a file that git takes
+    for resolved would be committed. Raises `SpinneyError` if there is none, if the file has changed
+    since, or if the merge that the conflict belongs to is over.
     """
-    return await asyncio.to_thread(_undo, path, discards, discard_id)
+    folder, record = await asyncio.to_thread(_read_record, path, discards, discard_id)
+    if record.unmerged:
+        await _bring_back_conflict(path, folder, record)
+    return await asyncio.to_thread(_undo, path, folder, record)
+
+
+async def _bring_back_conflict(path: Path, folder: Path, record: DiscardRecord) -> None:
+    if await identify_step(path) != record.step:
+        raise SpinneyError(
+            f"The conflict in '{to_display_name(record.name)}' cannot be brought back, because "
+            "what it stopped has gone on or is over. The file as it was is in "
+            f"{folder / _CONTENT}.",
+            "conflict",
+        )
+    await write_conflict(path, record.name, record.unmerged)
+
+
+async def write_conflict(path: Path, name: str, entries: Sequence[str]) -> None:
+    """Give a file these entries of a conflict in the index, each `<mode> <blob> <stage>`."""
+    removed = f"0 {'0' * len(entries[0].split(' ')[1])}"
+    lines = (os.fsencode(f"{entry}\t{name}") + b"\0" for entry in (removed, *entries))
+    await git(path, "update-index", "-z", "--index-info", write=True, stdin=b"".join(lines))
 
 
 def delete_folder(folder: Path) -> None:
@@ -160,7 +196,8 @@ def prune(folder: Path) -> None:
             shutil.rmtree(discard, ignore_errors=True)
 
 
-def _undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
+def _read_record(path: Path, discards: Path, discard_id: str | None) -> tuple[Path, DiscardRecord]:
+    """Return a discard's folder and record, if its file is as it was left."""
     folder = _find_discard(discards, discard_id)
     try:
         record = DiscardRecord(**json.loads((folder / _RECORD).read_text()))
@@ -170,13 +207,17 @@ def _undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
             f" in {folder / _CONTENT}.",
             "conflict",
         ) from None
-    target = path / record.name
-    if _fingerprint(target) != record.after:
+    if _fingerprint(path / record.name) != record.after:
         raise SpinneyError(
             f"'{to_display_name(record.name)}' has changed since the discard, so it was not "
             f"restored. The discarded content is in {folder / _CONTENT}.",
             "conflict",
         )
+    return folder, record
+
+
+def _undo(path: Path, folder: Path, record: DiscardRecord) -> DiscardRecord:
+    target = path / record.name
     try:
         _restore(target, folder / _CONTENT, record)
     except OSError as error:

@@ -28,6 +28,22 @@ async def find_operation(path: Path) -> Operation | None:
     return await asyncio.to_thread(_find_operation, path)
 
 
+async def find_other_side(path: Path) -> str | None:
+    """Return the commit that the unfinished operation brings in."""
+    operation = await find_operation(path)
+    if operation is None:
+        return None
+    head = f"{operation.upper().replace('-', '_')}_HEAD"
+    found = await git(path, "rev-parse", "--verify", "--quiet", head, check=False)
+    return found.stdout or None
+
+
+async def identify_step(path: Path) -> str:
+    """Identify what git has stopped at: the operation, its commit and the one it brings in."""
+    head = await git(path, "rev-parse", "--verify", "--quiet", "HEAD", check=False)
+    return f"{await find_operation(path)} {head.stdout} {await find_other_side(path)}"
+
+
 async def read_prepared_message(path: Path) -> str:
     """Return git's prepared commit message, such as "Merge branch 'other'", or an empty string.
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
-from model.git.commit import HOOKS_TIMEOUT, has_staged_changes, stage_searched
+from model.git.commit import HOOKS_TIMEOUT, has_staged_changes, stage_checked
 from model.git.diff import resolve_head
 from model.git.log import LoggedCommit, list_log, resolve_commit
 from model.git.merging import find_operation
@@ -24,6 +24,7 @@ async def amend(
     *,
     stage_all: bool = False,
     force: bool = False,
+    allow_markers: bool = False,
 ) -> str:
     """Replace the last commit by one with the staged or (`stage_all`) all changes as well.
 
@@ -34,6 +35,7 @@ async def amend(
         gate: Refuses secrets in what is added.
         stage_all: Whether to stage everything first.
         force: Whether to replace a commit that was pushed or that the base has as well.
+        allow_markers: Whether lines that look like conflict markers may be added.
 
     Returns:
         The id of the new commit. The old one stays in the reflog.
@@ -51,7 +53,7 @@ async def amend(
     text = make_visible(message).strip() if message is not None else None
     if text == "":
         raise SpinneyError("The commit message is empty.")
-    await stage_searched(path, text or "", gate, stage_all=stage_all)
+    await stage_checked(path, text or "", gate, stage_all=stage_all, allow_markers=allow_markers)
     if text is None and not await has_staged_changes(path):
         raise SpinneyError("Nothing is staged. Stage changes, or write a new message.", "conflict")
     option = "--no-edit" if text is None else f"--message={text}"
@@ -60,7 +62,13 @@ async def amend(
 
 
 async def fix_up(
-    path: Path, base: str, commit: str, gate: SecretGate, *, stage_all: bool = False
+    path: Path,
+    base: str,
+    commit: str,
+    gate: SecretGate,
+    *,
+    stage_all: bool = False,
+    allow_markers: bool = False,
 ) -> str:
     """Put the staged or (`stage_all`) all changes into an earlier commit of the branch.
 
@@ -81,8 +89,8 @@ async def fix_up(
             "There is a merge after that commit. Fix it up with git rebase in a shell.", "conflict"
         )
     if position == 0:
-        return await amend(path, base, None, gate, stage_all=stage_all)
-    await stage_searched(path, "", gate, stage_all=stage_all)
+        return await amend(path, base, None, gate, stage_all=stage_all, allow_markers=allow_markers)
+    await stage_checked(path, "", gate, stage_all=stage_all, allow_markers=allow_markers)
     if not await has_staged_changes(path):
         raise SpinneyError("Nothing is staged. Stage the changes for that commit.", "conflict")
     await git(path, "commit", f"--fixup={sha}", write=True, timeout=HOOKS_TIMEOUT)

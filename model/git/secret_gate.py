@@ -23,8 +23,7 @@ from model.git.added_lines import (
     read_unpublished_additions,
     read_unpublished_messages,
 )
-from model.git.merging import find_operation
-from model.git.run import git
+from model.git.merging import find_other_side
 from model.secrets.scanner import find_secrets, mask_secrets
 from model.state import State
 
@@ -99,7 +98,7 @@ async def search_commit(
     """
     additions = await read_staged_additions(root, stage_all=stage_all)
     report = await asyncio.to_thread(_search_additions, project, additions)
-    other = await _find_other_side(root) if report.findings else None
+    other = await find_other_side(root) if report.findings else None
     if other is not None:
         added = await read_staged_additions(root, stage_all=stage_all, against=other)
         also = await asyncio.to_thread(_search_additions, project, added)
@@ -118,16 +117,6 @@ async def search_push(project: Project, root: Path, remote: str, ref: str = "HEA
     messages = await read_unpublished_messages(root, remote, ref)
     texts = await asyncio.to_thread(_search, project, messages)
     return report.model_copy(update={"findings": [*texts, *report.findings][:_MAX_FINDINGS]})
-
-
-async def _find_other_side(root: Path) -> str | None:
-    """Return the commit that an operation in progress brings in."""
-    operation = await find_operation(root)
-    if operation is None:
-        return None
-    head = f"{operation.upper().replace('-', '_')}_HEAD"
-    found = await git(root, "rev-parse", "--verify", "--quiet", head, check=False)
-    return found.stdout or None
 
 
 def search_texts(project: Project, texts: Mapping[str, str]) -> SecretReport:

@@ -16,11 +16,11 @@ from model.git.changes import (
     to_display_name,
     to_pathspecs,
 )
+from model.git.conflict_markers import has_markers
 from model.git.run import git
 
 _TIMEOUT: Final = 120
 """Seconds; `git add` runs the filters of large files."""
-_BEGIN, _END = b"<<<<<<< ", b">>>>>>> "
 _BATCH_SIZE: Final = 500
 """Names per git command: the system limits the length of a command line."""
 
@@ -134,15 +134,10 @@ async def _check_resolved(path: Path, file: ChangedFile) -> None:
 
 def _has_conflict_markers(file: Path) -> bool:
     try:
-        with file.open("rb") as lines:
-            is_open = False
-            for line in lines:
-                is_open = is_open or line.startswith(_BEGIN)
-                if is_open and line.startswith(_END):
-                    return True
+        with file.open(errors="replace") as lines:
+            return has_markers(line.rstrip("\n") for line in lines)
     except OSError:  # deleted, or a folder: no markers
-        pass
-    return False
+        return False
 
 
 def _changed_meanwhile_error(display_name: str) -> SpinneyError:

@@ -63,10 +63,13 @@ async def undo(screen: Diff) -> None:
         return
     try:
         restored = await screen.desk.client.call(undo_discard, worktree_id=screen.worktree.id)
+        screen.action_show_side(SIDES[0])  # there it is
     finally:
         await screen.read_all()
     screen.files.go_to(restored.path)
-    screen.desk.say(f"Restored '{restored.path}'.")
+    path = restored.path
+    is_back = f"The conflict in '{path}' is back." if restored.conflicted else f"Restored '{path}'."
+    screen.desk.say(is_back)
 
 
 async def _change(screen: Diff, command: Any) -> bool:

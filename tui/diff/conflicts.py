@@ -1,17 +1,15 @@
 """Actions on conflicts: take a side of a file, and continue what the conflicts stopped."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from model.api.changes import continue_operation, resolve_conflict, undo_discard
+from model.api.changes import continue_operation, resolve_conflict
 from model.api.git import cancel_git
 from tui.diff.screen import Diff, DiffActionFunction
 from tui.screens.go_ahead import GoAhead
 from tui.screens.secrets_found import after_secrets
 
 if TYPE_CHECKING:
-    from model.api.changes import DiscardedFile
     from model.api.git import CommitResult
     from model.domain.changes import ConflictChoice
 
@@ -39,34 +37,18 @@ async def _resolve(screen: Diff, choice: "ConflictChoice") -> None:
         desk.say("This file has no conflict.")
         return
     try:
-        before = await desk.client.call(
+        await desk.client.call(
             resolve_conflict, worktree_id=screen.worktree.id, path=file.path, choice=choice
         )
+        screen.undoing = None
     finally:
         await screen.read_all()
-    screen.undoing = partial(_bring_back, screen, before)
     sentence = f"Took {_TOOK[choice]} in '{file.path}'. {desk.key_of('diff_undo')} undoes it."
     changes = screen.sides.get("unstaged")
     if changes is not None and not any(each.status == "conflicted" for each in changes.files):
         key = desk.key_of("diff_continue")
         sentence += f" No conflict is left: {key} continues the {changes.operation or 'merge'}."
     desk.say(sentence)
-
-
-async def _bring_back(screen: Diff, before: "DiscardedFile") -> None:
-    """Make the file conflicted again, with the content that it had then."""
-    call, worktree_id = screen.desk.client.call, screen.worktree.id
-    try:
-        await call(undo_discard, worktree_id=worktree_id, discard_id=before.id)
-        # Git writes the whole file again, without what was resolved in it by hand.
-        written = await call(
-            resolve_conflict, worktree_id=worktree_id, path=before.path, choice="markers"
-        )
-        await call(undo_discard, worktree_id=worktree_id, discard_id=written.id)
-    finally:
-        await screen.read_all()
-    screen.files.go_to(before.path)
-    screen.desk.say(f"The conflict in '{before.path}' is back.")
 
 
 async def continue_(screen: Diff) -> None:

@@ -93,6 +93,45 @@ async def test_what_a_person_had_edited_comes_back(repository: Repository, disca
     assert (repository.root / "file").read_text() == "half resolved by hand\n"
 
 
+@pytest.mark.parametrize("choice", ["ours", "theirs", "both"])
+async def test_the_undo_of_a_choice_brings_the_conflict_back_in_the_index(
+    repository: Repository, discards: Path, choice: ConflictChoice
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    status, entries = repository.git("status", "--short"), repository.git("ls-files", "--stage")
+    text = (repository.root / "file").read_text()
+    await resolve(repository.root, discards, "file", choice)
+    undone = await undo(repository.root, discards, None)  # as someone does who knows only this
+    assert undone.unmerged
+    assert repository.git("status", "--short") == status
+    assert repository.git("ls-files", "--stage") == entries
+    assert (repository.root / "file").read_text() == text
+
+
+async def test_no_conflict_is_brought_back_once_the_merge_is_over(
+    repository: Repository, discards: Path
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    await resolve(repository.root, discards, "file", "theirs")
+    await continue_operation(repository.root, OPEN_GATE)
+    with pytest.raises(SpinneyError, match="cannot be brought back"):
+        await undo(repository.root, discards, None)
+    with pytest.raises(SpinneyError, match="no merge or rebase in progress"):
+        await resolve(repository.root, discards, "file", "markers")
+    assert (repository.root / "file").read_text() == "one\nother\nthree\n"
+    assert not repository.git("status", "--short")
+
+
+async def test_a_file_that_had_no_conflict_gets_none(
+    repository: Repository, discards: Path
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    repository.write("read.me", "changed\n")
+    with pytest.raises(SpinneyError, match="had no conflict"):
+        await resolve(repository.root, discards, "read.me", "markers")
+    assert (repository.root / "read.me").read_text() == "changed\n"
+
+
 async def test_a_resolved_conflict_is_brought_back_with_its_markers(
     repository: Repository, discards: Path
 ) -> None:

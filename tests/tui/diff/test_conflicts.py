@@ -24,10 +24,7 @@ def a_stopped_merge() -> FakeWorktree:
     tree.texts["parser.py"] = CONFLICT
 
     def resolve(given: dict[str, Any]) -> DiscardedFile:
-        is_back = given["choice"] == "markers"
-        side, other = ("unstaged", "staged") if is_back else ("staged", "unstaged")
-        status = "conflicted" if is_back else "modified"
-        tree.files |= {side: [a_changed_file("parser.py", status=status)], other: []}
+        tree.files |= {"staged": [a_changed_file("parser.py")], "unstaged": []}
         return DiscardedFile(id=f"before-{given['choice']}", path="parser.py")
 
     tree.client.answers["resolve_conflict"] = resolve
@@ -57,11 +54,15 @@ async def test_the_first_conflict_is_shown_when_a_pull_stops(start: Start) -> No
         await until(pilot, lambda: screen.path == "parser.py")
 
 
-async def test_a_side_is_taken_and_the_conflict_comes_back_as_it_was(start: Start) -> None:
+async def test_a_side_is_taken_and_the_conflict_comes_back_on_another_screen(start: Start) -> None:
     tree = a_stopped_merge()
-    tree.client.answers["undo_discard"] = lambda given: DiscardedFile(
-        id=given["discard_id"], path="parser.py"
-    )
+
+    def bring_back(given: dict[str, Any]) -> DiscardedFile:
+        unstaged = [a_changed_file("parser.py", status="conflicted")]
+        tree.files |= {"unstaged": unstaged, "staged": []}
+        return DiscardedFile(id="before-theirs", path="parser.py", conflicted=True)
+
+    tree.client.answers["undo_discard"] = bring_back
     async with start(tree.client) as (app, pilot):
         screen = await open_diff(app, pilot)
         await pilot.press("2")
@@ -69,15 +70,14 @@ async def test_a_side_is_taken_and_the_conflict_comes_back_as_it_was(start: Star
             "Took theirs in 'parser.py'. z undoes it. No conflict is left: C continues the merge."
         )
         await until(pilot, lambda: taken in notifications(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.main)
+        screen = await open_diff(app, pilot)
         await pilot.press("z")
         await until(pilot, lambda: "The conflict in 'parser.py' is back." in notifications(app))
-        resolved = tree.client.called("resolve_conflict")
-        assert [given["choice"] for given in resolved] == ["theirs", "markers"]
-        restored = tree.client.called("undo_discard")  # what was in the file besides the markers
-        assert [given["discard_id"] for given in restored] == ["before-theirs", "before-markers"]
         await until(pilot, lambda: screen.files.file is not None)
         await pilot.press("1")
-        await until(pilot, lambda: len(tree.client.called("resolve_conflict")) == 3)
+        await until(pilot, lambda: len(tree.client.called("resolve_conflict")) == 2)
 
 
 async def test_a_side_that_deleted_the_file_is_described(start: Start) -> None:

@@ -92,7 +92,7 @@ export class DiffActions {
     const { app, id: worktreeId } = this.view;
     try {
       const result = await app.connection.call("undo_discard", { worktreeId, ...(discardId ? { discardId } : {}) });
-      app.toast(`Restored '${result.path}'.`);
+      app.toast(result.conflicted ? `The conflict in '${result.path}' is back.` : `Restored '${result.path}'.`);
       this.discards -= 1;
     } catch (error) {
       const { kind, message } = /** @type {Error & { kind?: string }} */ (error);
