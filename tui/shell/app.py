@@ -30,6 +30,7 @@ from tui.shell import failure
 from tui.shell.interrupt import Interrupt
 from tui.shell.main_screen import MainScreen
 from tui.shell.startup_snapshot import snapshot_path
+from tui.shell.stop_guard import StopGuard
 from tui.shell.type_ahead import TypeAhead
 from tui.terminal import screen_reader
 from tui.terminal.background import TerminalDriver
@@ -103,6 +104,7 @@ class SpinneyApp(TerminalApp):
         self.remote_address = elsewhere
         """The address of the Spinney on another machine that has the files."""
         self.type_ahead = TypeAhead(self, self.main, self.deliver_key)
+        self.stop_guard = StopGuard()
         self.interrupt = Interrupt(self.main, self.leave)
         self._screen_of_key: WeakKeyDictionary[events.Key, Screen[Any]] = WeakKeyDictionary()
         """The target screen of each key that is still being delivered."""
@@ -144,6 +146,7 @@ class SpinneyApp(TerminalApp):
                 await self.deliver_key(event)
         elif isinstance(event, events.MouseUp) and not event.is_forwarded:
             clicked = self._find_widget(event)
+            self.stop_guard.click_sent()
             await super().on_event(event)
             self.type_ahead.click_sent(clicked)
         # A key that closed its screen still bubbles up to here, and the screen below has bindings
@@ -161,6 +164,7 @@ class SpinneyApp(TerminalApp):
             event, *rest = split_burst(event, target)
             self.type_ahead.put_first(rest)
             self._screen_of_key[event] = self.screen
+            self.stop_guard.key_sent(event)
         await super().on_event(event)
         self.type_ahead.key_sent(event, target)
 
@@ -176,6 +180,7 @@ class SpinneyApp(TerminalApp):
 
     def screen_closing(self) -> None:
         """Release the keys that waited behind a screen; called before it closes."""
+        self.stop_guard.screen_closed()
         self.type_ahead.release()
 
     def press_key(self, key: events.Key) -> None:

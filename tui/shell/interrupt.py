@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tui.shell.selection import Selection
+from tui.shell.stop_guard import must_repeat
 
 REPEAT_WINDOW: Final = 2.0
 """Seconds within which a second press quits."""
@@ -31,7 +32,8 @@ class Interrupt:
         session = main.session
         if screen is main and session is not None and session.is_active:
             # The first one leaves a plan waiting, as the first escape does.
-            if session.waiting_for != "plan" or not main.chat.request.step_back():
+            is_left = session.waiting_for == "plan" and main.chat.request.step_back()
+            if not is_left and not must_repeat(main, "ctrl+c"):
                 main.perform("stop_run")
         elif self._is_armed:
             self._leave()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from model.base.plural import count
 from tui.shell.selection import Selection
+from tui.shell.stop_guard import must_repeat
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -119,13 +120,14 @@ def step_back(screen: Selection) -> bool:
         screen.remove_class("tree-open")
         screen.focus_chat()
         return True
-    if not screen.chat.is_complete or screen.chat.request.request is None:
-        return False
-    if screen.chat.reviewing and screen.session is not None and not screen.session.is_active:
-        screen.chat.reviewing = ""
-        screen.follow_session()
-        return True
-    return screen.chat.request.step_back()
+    if screen.chat.is_complete and screen.chat.request.request is not None:
+        if screen.chat.reviewing and screen.session is not None and not screen.session.is_active:
+            screen.chat.reviewing = ""
+            screen.follow_session()
+            return True
+        if screen.chat.request.step_back():
+            return True
+    return must_repeat(screen, screen.key_of("stop"))
 
 
 def unfold_paste(screen: Selection) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from model.domain.worktrees import Worktree
     from model.preferences.schema import Preferences
     from model.state import State
+    from tui.shell.stop_guard import StopGuard
     from tui.shell.type_ahead import TypeAhead
     from tui.store.mirror import Mirror
     from tui.store.task_choices import TaskChoices
@@ -30,6 +31,7 @@ class Application(Host, Protocol):
     """The application, as far as the main screen uses it."""
 
     type_ahead: "TypeAhead"
+    stop_guard: "StopGuard"
 
     @property
     def is_dark(self) -> bool:

@@ -7,6 +7,7 @@ from model.domain.events.sessions import SessionCreated
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
+from tests.tui.reading import notifications
 from tests.tui.waiting import until
 from tui.screens.add_project import AddProject
 from tui.screens.dialog import Confirm
@@ -201,6 +202,8 @@ async def test_escape_in_the_tree_goes_back_and_stops_no_run(start: Start) -> No
         await focus_tree(app, pilot)
         await pilot.press("f", "escape", "escape")
         await until(pilot, lambda: app.main.chat.composer.has_focus)
+        await pilot.press("escape")
+        await until(pilot, lambda: "esc again stops the run." in notifications(app))
         assert not client.called("stop_generation")
         await pilot.press("escape")
         await until(pilot, lambda: client.called("stop_generation"))
