@@ -87,6 +87,8 @@ def _describe(worktree: Json, preview: Json, options: Namespace) -> Iterator[str
     )
     for path in preview["conflicts"]:
         yield f"  in conflict: {clean_line(path)}"
+    for path in preview["marked_files"]:
+        yield f"  adds conflict markers: {clean_line(path)}"
     check = preview["check"]
     if check["has_script"]:
         stale = ", but files have changed since" if check["is_stale"] else ""

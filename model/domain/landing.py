@@ -125,6 +125,8 @@ class LandingPreview(Resource):
     removed: int
     conflicts: list[str] = Field(default_factory=list)
     """Files in which it conflicts with the base."""
+    marked_files: list[str] = Field(default_factory=list)
+    """Files to which it adds conflict markers; for a warning."""
     message: str = ""
     """The message of the merge or squash commit, as the commits suggest it; empty for `rebase`."""
     check: CheckResult

@@ -21,6 +21,7 @@ from model.domain.worktrees import Worktree
 from model.git import base_branch
 from model.git.base_branch import BaseBranch
 from model.git.changes import to_display_name
+from model.git.conflict_markers import compare_markers
 from model.git.history import list_commits_since
 from model.git.integrating import Integration, integrate, read_tree
 from model.git.merging import find_operation
@@ -234,6 +235,7 @@ class Lander:
                 "conflict",
             )
         added, removed, files = await count_changes(path, left_at.stdout, branch.head)
+        marked = await compare_markers(path, left_at.stdout, branch.head)
         message = "" if method == "rebase" else await self.suggest(branch, base, project, method)
         return {
             "head_commit": branch.head,
@@ -241,6 +243,7 @@ class Lander:
             "files": files,
             "added": added,
             "removed": removed,
+            "marked_files": marked[:_MAX_FILES],
             "message": message,
         }
 

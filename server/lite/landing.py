@@ -113,6 +113,9 @@ def describe_preview(preview: LandingPreview) -> str:
             f"{count(preview.commits, 'commit')}, {count(preview.files, 'file')} "
             f"+{preview.added} −{preview.removed} into '{shorten(preview.base)}'."
         )
+    if preview.marked_files:
+        marked = ", ".join(shorten(path, 200) for path in preview.marked_files)
+        text += f" It adds conflict markers to {marked}."
     if preview.checked_out_in:
         place = shorten(preview.checked_out_in, 200)
         text += f" It is checked out in {place}, which follows if it is clean."

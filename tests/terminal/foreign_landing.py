@@ -34,7 +34,12 @@ def _landing(text: str) -> dict[str, Answer]:
     car = desk.a_car(1, "failed", branch=text, error=text, check="failed")
     train = desk.a_train(car, base=text, error=text)
     preview = desk.a_preview(
-        base=text, conflicts=[text], message=text, problem=text, checked_out_in=text
+        base=text,
+        conflicts=[text],
+        marked_files=[text],
+        message=text,
+        problem=text,
+        checked_out_in=text,
     )
     swept = desk.a_sweep_row(1, name=text, branch=text, uncommitted=1)
     return {

@@ -1,5 +1,6 @@
 """What the preview of a landing says, and which ways out there are where it is refused."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _MAX_BASE: Final = 30
 _MAX_PATH: Final = 44
 _MAX_FILES: Final = 4
-"""Files in conflict that are named."""
+"""Files in conflict, or with markers, that are named."""
 
 
 def describe_preview(preview: "LandingPreview") -> Content:
@@ -34,12 +35,10 @@ def describe_preview(preview: "LandingPreview") -> Content:
         else Content.assemble((f"→ {base}", "bold"), at)  # Nothing is counted until it is ready.
     ]
     if preview.conflicts:
-        shown = [
-            truncate_start(clean_line(path), _MAX_PATH) for path in preview.conflicts[:_MAX_FILES]
-        ]
-        more = len(preview.conflicts) - len(shown)
-        rest = f" and {more} more" if more else ""
-        lines.append(Content.styled(f"In conflict: {', '.join(shown)}{rest}.", "$error"))
+        lines.append(Content.styled(f"In conflict: {_name(preview.conflicts)}.", "$error"))
+    if preview.marked_files:
+        marked = f"Adds conflict markers to {_name(preview.marked_files)}."
+        lines.append(Content.styled(marked, "$warning"))
     check = check_line(preview.check)
     tone = "$success" if is_green(preview) else "$warning" if preview.check.has_script else ""
     lines.append(Content.styled(check, tone or "$text-muted"))
@@ -49,6 +48,12 @@ def describe_preview(preview: "LandingPreview") -> Content:
             Content.styled(f"{base} is checked out in {place}, which follows.", "$text-muted")
         )
     return Content("\n").join(lines)
+
+
+def _name(paths: Sequence[str]) -> str:
+    shown = [truncate_start(clean_line(path), _MAX_PATH) for path in paths[:_MAX_FILES]]
+    more = f" and {len(paths) - len(shown)} more" if len(paths) > len(shown) else ""
+    return ", ".join(shown) + more
 
 
 def is_green(preview: "LandingPreview") -> bool:

@@ -51,6 +51,14 @@ def any_git(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(three_way, "_OLDEST_MERGE_TREE", (99, 0))
 
 
+async def test_the_preview_names_files_that_get_conflict_markers(landing: Landing) -> None:
+    marked = "<<<<<<< HEAD\nmine\n=======\nother\n>>>>>>> other\n"
+    one = await landing.branch("one", a_txt=marked, b_txt="Title\n=======\n")
+    await landing.settle(one)
+    preview = await preview_landing(landing.workspace, one.id, "merge")
+    assert preview.marked_files == ["a.txt"]
+
+
 @pytest.mark.usefixtures("any_git")
 @pytest.mark.parametrize("method", ["merge", "squash", "rebase"])
 async def test_a_branch_lands_as_git_itself_would_do_it(

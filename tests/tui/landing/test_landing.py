@@ -158,6 +158,8 @@ def test_nothing_is_counted_of_a_branch_that_is_not_ready() -> None:
     not_ready = a_preview(head_commit="", commits=0, files=0, added=0, removed=0)
     assert describe_preview(not_ready).plain.startswith("→ main at ")
     assert "2 commits → main" in describe_preview(a_preview()).plain
+    marked = describe_preview(a_preview(marked_files=["a.txt"]))
+    assert "Adds conflict markers to a.txt." in marked.plain
 
 
 async def test_words_typed_into_a_refused_landing_are_its_message_and_decide_nothing(

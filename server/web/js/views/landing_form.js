@@ -31,6 +31,7 @@ await Promise.all([loadStylesheet("git"), loadStylesheet("landing")]);
  * @property {string[]} conflicts
  * @property {string} message
  * @property {import("./landing_types.js").CheckResult} check
+ * @property {string[]} marked_files
  * @property {string | null} checked_out_in
  * @property {import("./landing_types.js").AfterLanding} after
  * @property {string} problem
@@ -123,7 +124,7 @@ class LandingForm {
   }
 
   #draw() {
-    const { base, head_commit: head, commits, files, added, removed, check, conflicts, checked_out_in: place, problem } = this.preview;
+    const { base, head_commit: head, commits, files, added, removed, check, conflicts, marked_files: marked, checked_out_in: place, problem } = this.preview;
     this.facts.replaceChildren(
       // Nothing is counted of a branch that is not ready.
       ...(head ? [`${pluralize(commits, "commit")}, ${pluralize(files, "file")} `, make("ins", `+${added}`), " ", make("del", `−${removed}`), ` into '${base}'.`] : [`Into '${base}'.`]),
@@ -132,9 +133,10 @@ class LandingForm {
     this.messagePart.hidden = this.method.value() === "rebase";
     this.forceLabel.hidden = !this.#isOnlyCheck || check.status === "running";
     const isForced = this.#isOnlyCheck && this.force.checked;
-    this.problem.hidden = !problem && !check.has_script;
+    this.problem.hidden = !problem && !check.has_script && !marked.length;
     patchChildren(this.problem, [
       ...(problem && !isForced ? [make("p.bad", problem)] : []),
+      ...(marked.length ? [make("p.warned", icon("warning"), `Adds conflict markers to ${marked.slice(0, MAX_FILES).join(", ")}.`)] : []),
       ...(conflicts.length ? [make("ul.paths", [...conflicts.slice(0, MAX_FILES), ...(conflicts.length > MAX_FILES ? [`… ${conflicts.length - MAX_FILES} more`] : [])].map((path) => make("li.path", path)))] : []),
       ...(check.has_script ? [make("p.hint", `${checkText(check)}.`.replace(/^./, (first) => first.toUpperCase()))] : []),
       make("div.choices", this.#remedies()),
