@@ -167,6 +167,19 @@ async def test_every_text_field_takes_what_is_typed_and_lets_the_focus_go(
         await page.close()
 
 
+async def test_a_search_that_is_left_while_one_types_does_not_change_the_next_address(
+    page: Page,
+) -> None:
+    await page.clock.install()
+    await page.keyboard.press("Control+Shift+F")
+    await expect(page.get_by_label("Search messages")).to_be_focused()
+    await page.keyboard.type("quince")
+    await page.keyboard.press("F1")
+    await expect(page.locator("#title")).to_have_text("Help")
+    await page.clock.run_for(5000)
+    assert page.url.endswith("#/help")
+
+
 async def test_keys_step_through_the_sessions_of_a_worktree(
     open_page: OpenPage, client: Socket, session: Any
 ) -> None:

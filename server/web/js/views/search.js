@@ -45,5 +45,5 @@ export function searchView(app, route) {
   });
   input.addEventListener("keydown", (event) => event.key === "Escape" && app.go("needs"));
   search();
-  return { title: "Search", element, focus: () => input.focus() };
+  return { title: "Search", element, focus: () => input.focus(), close: () => clearTimeout(timer) };
 }
