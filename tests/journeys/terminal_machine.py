@@ -100,6 +100,7 @@ STEPS = (
     Step("submit", When.OPEN, 1, {"column": st.none() | NUMBERS}),
     Step("clear_and_recall", When.OPEN, 2, {"words": st.sampled_from(OPENINGS)}),
     Step("interrupt", When.OPEN, 1, {}),
+    Step("escape_twice", When.OPEN, 2, {}),
     Step("search_history", When.OPEN, 1, {}),
     Step("run_in_shell", When.OPEN, 2, {"sends": st.booleans()}),
     Step("look_at_commits", When.OPEN, 1, {}),

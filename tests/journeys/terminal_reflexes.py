@@ -4,7 +4,15 @@ import time
 from typing import Final
 
 from tests.journeys.ledger import MARK, MODE_CHANGED, STOPPED, Conversation
-from tests.journeys.terminal_input import ENTER, ESCAPE, KEY_INTERVAL, READING_SECONDS, TAB, UP
+from tests.journeys.terminal_input import (
+    ENTER,
+    ESCAPE,
+    KEY_INTERVAL,
+    PALETTE,
+    READING_SECONDS,
+    TAB,
+    UP,
+)
 from tests.journeys.terminal_work import WorkSteps
 
 INTERRUPT, HISTORY = "\x03", "\x12"
@@ -45,6 +53,18 @@ class ReflexSteps(WorkSteps):
         self.focus_box()
         self.press(INTERRUPT)
         time.sleep(QUIT_SECONDS)
+
+    def escape_twice(self) -> None:
+        """Close the palette by the first of two escapes; the second stops nothing."""
+        current = self.shown
+        if current is None or current.request is not None:
+            return
+        self.focus_box()
+        self.press(PALETTE)
+        self.harness.wait_for(lambda view: view.has_palette, "the palette")
+        self.press(2 * ESCAPE)
+        self.harness.wait_for(lambda view: not view.has_palette, "the palette to close")
+        time.sleep(READING_SECONDS)
 
     def search_history(self) -> None:
         """Find a text that was sent before by ctrl+r, look at it in the box, and clear it."""
