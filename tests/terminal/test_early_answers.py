@@ -53,7 +53,7 @@ def test_what_arrives_before_the_screen_stands_waits_for_it(tmp_path: Path, earl
         while not terminal.wait_for_output(FIRST_FRAME, PAUSE):
             terminal.write(EARLY[early])
         begin = answer_until(terminal, "This agent is a demonstration")
-        # Numbered, because alt and a digit can be told from escape and a digit.
+        # Numbered, because alt and a digit differ from escape and a digit.
         begin = answer_until(terminal, "1 · first-steps", begin)
         terminal.write(b"still here")
         answer_until(terminal, "still here", begin)

@@ -34,7 +34,7 @@ class StopGuard:
         self._closed_at = -inf
         """When the key before it was pressed, or a screen closed, whichever came last."""
         self._said_at = -inf
-        """When a person was last told that another press stops it."""
+        """When it was last said that another press stops it."""
 
     def key_sent(self, event: "Key") -> None:
         """Note a key that is being delivered."""
