@@ -14,6 +14,7 @@ from typing import Final
 
 from model.base.text import clean_line
 from model.git.diff import MAX_BYTES, resolve_head
+from model.git.hosts import identify_url
 from model.git.run import git
 
 _OPTIONS: Final = (
@@ -21,7 +22,10 @@ _OPTIONS: Final = (
     "-O/dev/null", "--ignore-submodules=all", "--src-prefix=a/", "--dst-prefix=b/",
     "--unified=0", "--inter-hunk-context=0",
 )  # fmt: skip
-_QUIET: Final = ("-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false")
+_QUIET: Final = (
+    # A replacement is read here in place of the object that a push sends.
+    "--no-replace-objects", "-c", "core.quotePath=false", "-c", "diff.suppressBlankEmpty=false",
+)  # fmt: skip
 _TIMEOUT: Final = 120
 _HUNK: Final = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _COMMIT: Final = "\0"
@@ -81,7 +85,7 @@ async def read_unpublished_additions(root: Path, remote: str, ref: str) -> Addit
     """Read what the commits of `ref` add that no branch of `remote` has; merges are left out."""
     printed = await git(
         root, *_QUIET, "log", "--patch", "--no-merges", "--no-show-signature", "--format=%x00%h",
-        *_OPTIONS, ref, "--not", f"--remotes={remote}", "--",
+        *_OPTIONS, ref, *await _leave_out_published(root, remote), "--",
         timeout=_TIMEOUT, max_bytes=MAX_BYTES,
     )  # fmt: skip
     return Additions(printed.raw_stdout, not printed.is_truncated)
@@ -90,8 +94,8 @@ async def read_unpublished_additions(root: Path, remote: str, ref: str) -> Addit
 async def read_unpublished_messages(root: Path, remote: str, ref: str) -> list[AddedLines]:
     """Read the messages of the commits of `ref` that no branch of `remote` has, also of merges."""
     printed = await git(
-        root, "log", "--no-patch", "--no-show-signature", "-z", "--format=%h%n%B", ref,
-        "--not", f"--remotes={remote}", "--", timeout=_TIMEOUT, max_bytes=MAX_BYTES,
+        root, *_QUIET, "log", "--no-patch", "--no-show-signature", "-z", "--format=%h%n%B", ref,
+        *await _leave_out_published(root, remote), "--", timeout=_TIMEOUT, max_bytes=MAX_BYTES,
     )  # fmt: skip
     found = (one.partition("\n") for one in printed.stdout.split("\0") if one)
     return [AddedLines("message", 1, text, commit) for commit, _, text in found]
@@ -127,6 +131,18 @@ def parse_added_lines(diff: str) -> Iterator[AddedLines]:
             deque(islice(lines, removed), maxlen=0)
             text = "\n".join(line[1:] for line in islice(lines, added))
             yield AddedLines(path, int(found[2]), text, commit)
+
+
+async def _leave_out_published(root: Path, remote: str) -> tuple[str, ...]:
+    """Return the options that leave out what a remote has: nothing, if a push goes elsewhere."""
+    fetched, pushed = [
+        {
+            identify_url(url)
+            for url in (await git(root, "remote", *get_url, remote)).stdout.split("\n")
+        }
+        for get_url in (("get-url", "--all"), ("get-url", "--all", "--push"))
+    ]
+    return ("--not", f"--remotes={remote}") if pushed <= fetched else ()
 
 
 async def _read_index(root: Path, commit: str, environment: dict[str, str]) -> Additions:

@@ -88,6 +88,16 @@ def parse_repository_url(url: str, hosts: Mapping[str, HostingService]) -> Hosti
     )  # fmt: skip
 
 
+def identify_url(url: str) -> str:
+    """Return what is equal for the URLs of one repository, however it is reached."""
+    found = _split_url(url)
+    return (
+        url
+        if found is None
+        else f"{found['host'].lower()}/{found['path'].strip('/')}".removesuffix(".git")
+    )
+
+
 def _split_url(url: str) -> re.Match[str] | None:
     return _URL.fullmatch(url) or (None if "://" in url else _SCP_LIKE.fullmatch(url))
 

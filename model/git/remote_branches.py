@@ -8,6 +8,7 @@ from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.git.error_messages import clean_output
 from model.git.refs import check_branch_name
+from model.git.remotes import list_push_options
 from model.git.repositories import list_remote_names
 from model.git.run import git
 from model.git.secret_gate import SecretGate
@@ -38,7 +39,7 @@ async def push_branch(root: Path, branch: str, gate: SecretGate) -> None:
     await gate.check_push(root, remote, f"refs/heads/{branch}")
     refspec = f"refs/heads/{branch}:refs/heads/{name}"
     result = await git(
-        root, "push", "--end-of-options", remote, refspec,
+        root, "push", *await list_push_options(root), "--end-of-options", remote, refspec,
         write=True, timeout=_TIMEOUT, check=False,
     )  # fmt: skip
     if result.returncode == 0:

@@ -69,8 +69,20 @@ async def push(
     return await _push(path, *options, "--end-of-options", remote, refspec)
 
 
+async def list_push_options(root: Path) -> list[str]:
+    """Return the options with which a push sends nothing along that was not searched for secrets.
+
+    Where git is configured to push submodules as well, it checks instead that they were pushed.
+    """
+    names = r"^(push\.recursesubmodules|submodule\.recurse)$"
+    configured = await git(root, "config", "--get-regexp", names, check=False)
+    values = {line.rpartition(" ")[2] for line in configured.stdout.splitlines()}
+    submodules = "check" if values - {"no", "false"} else "no"
+    return ["--no-follow-tags", f"--recurse-submodules={submodules}"]
+
+
 async def _push(path: Path, *args: str) -> tuple[bool, str]:
-    success, output = await _run(path, "push", *args)
+    success, output = await _run(path, "push", *await list_push_options(path), *args)
     reason = "" if success else explain_refusal(output)
     return success, f"{reason}\n\n{output}" if reason else output
 

@@ -26,6 +26,7 @@ from model.git.history import list_commits_since
 from model.git.integrating import Integration, integrate, read_tree
 from model.git.merging import find_operation
 from model.git.run import git
+from model.git.secret_gate import make_gate
 from model.git.snapshots.scratch import ScratchObjects
 from model.git.status import count_changes
 from model.git.three_way import Place, remove_detached_worktree, wants_signatures
@@ -141,9 +142,9 @@ class Lander:
                 _refuse_check(await self._checks.read(worktree_id, tree))
             if message is None or not message.strip():
                 message = await self.suggest(branch, base, project, chosen)
-            result = await integrate(
-                place, base.commit, branch.head, chosen, clean_message(message)
-            )
+            gate = make_gate(self._store.state, project)
+            text = gate.check_text("message", clean_message(message), "commit")
+            result = await integrate(place, base.commit, branch.head, chosen, text)
             _refuse_conflicts(branch, base, result)
             move = Move(
                 project=project,

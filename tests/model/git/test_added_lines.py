@@ -1,5 +1,7 @@
 """The lines that a commit or push adds are read exactly, whatever they look like."""
 
+import pytest
+
 from model.git.added_lines import (
     AddedLines,
     parse_added_lines,
@@ -43,6 +45,28 @@ async def test_the_commits_that_a_remote_lacks_are_read_one_by_one(
         AddedLines("one", 1, "2", second[:7]),
         AddedLines("one", 1, "1", first[:7]),
     ]
+
+
+async def test_what_is_read_is_what_the_push_sends(with_remote: Repository) -> None:
+    bad = with_remote.commit("one", "bad\n")
+    with_remote.commit("one", "good\n")
+    good = with_remote.git("commit-tree", "HEAD^{tree}", "-p", "HEAD^^", "-m", "Good")
+    with_remote.git("replace", bad, good)
+    additions = await read_unpublished_additions(with_remote.root, "origin", "HEAD")
+    assert [found.text for found in additions.lines()] == ["good", "bad"]
+
+
+@pytest.mark.parametrize(
+    ("pushed", "published"),
+    [("git@example.org:a/b.git", True), ("https://Example.org/a/b", True), ("/elsewhere", False)],
+)
+async def test_what_is_published_elsewhere_is_new_where_a_push_goes(
+    with_remote: Repository, pushed: str, published: bool
+) -> None:
+    with_remote.git("remote", "set-url", "origin", "https://example.org/a/b.git")
+    with_remote.git("config", "remote.origin.pushurl", pushed)
+    additions = await read_unpublished_additions(with_remote.root, "origin", "main")
+    assert ([found.path for found in additions.lines()] == []) is published
 
 
 def test_a_hunk_that_is_cut_off_is_read_as_far_as_it_goes() -> None:

@@ -101,6 +101,28 @@ async def test_the_first_push_sets_the_upstream_the_next_only_pushes(
     assert with_remote.git("rev-parse", "origin/main") != tip
 
 
+@pytest.mark.parametrize("submodules", ["only", "on-demand"])
+async def test_a_push_takes_no_tags_and_no_submodules_along(
+    with_remote: Repository, tmp_path: Path, submodules: str
+) -> None:
+    with_remote.git("config", "protocol.file.allow", "always")
+    library = tmp_path / "library.git"
+    with_remote.git("clone", "--quiet", "--bare", str(with_remote.root), str(library))
+    with_remote.git("-c", "protocol.file.allow=always", "submodule", "add", str(library), "lib")
+    with_remote.git("commit", "-m", "Add a library")
+    with_remote.git("config", "push.followTags", "true")
+    with_remote.git("config", "push.recurseSubmodules", submodules)
+    with_remote.git("tag", "-a", "v1", "-m", "A note")
+    assert (await push(with_remote.root, "origin", OPEN_GATE))[0]
+    assert with_remote.git("ls-remote", "--tags", "origin") == ""
+    with_remote.commit("inside", "1\n", cwd=with_remote.root / "lib")
+    published = with_remote.git("ls-remote", str(library))
+    with_remote.git("commit", "-a", "-m", "Use the newer library")
+    succeeded, output = await push(with_remote.root, "origin", OPEN_GATE)
+    assert not succeeded and "not be found on any remote" in output
+    assert with_remote.git("ls-remote", str(library)) == published
+
+
 async def test_a_push_that_would_overwrite_is_refused_with_the_reason(
     with_remote: Repository,
 ) -> None:

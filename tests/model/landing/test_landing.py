@@ -27,6 +27,7 @@ from model.git.base_branch import BaseBranch
 from model.landing import base_moves
 from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing
+from tests.model.secrets.fake_keys import FORMATS
 from tests.model.worktrees.conftest import EventLog, Maker
 
 
@@ -57,6 +58,15 @@ async def test_the_preview_names_files_that_get_conflict_markers(landing: Landin
     await landing.settle(one)
     preview = await preview_landing(landing.workspace, one.id, "merge")
     assert preview.marked_files == ["a.txt"]
+
+
+async def test_a_message_with_a_secret_does_not_land(landing: Landing) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    await landing.settle(one)
+    base = landing.repository.git("rev-parse", "main")
+    with pytest.raises(SpinneyError, match="GitHub token in message"):
+        await _land(landing, one, method="squash", message=FORMATS["github-personal"]())
+    assert landing.repository.git("rev-parse", "main") == base
 
 
 @pytest.mark.usefixtures("any_git")
