@@ -10,6 +10,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from model.git.changes import to_display_name
+from model.git.in_the_way import find_in_the_way
 from model.git.merging import find_operation
 from model.git.refs import check_ref
 from model.git.repositories import list_remotes
@@ -106,9 +107,9 @@ async def move_base(root: Path, base: BaseBranch, to: str, why: str) -> None:
 async def follow(path: Path, before: str, after: str) -> str:
     """Bring the files of a clean checkout from one commit to another; return why it failed.
 
-    Git overwrites no file that it does not know, nor one that has changed: it looks first. What it
-    cannot know before (a file that cannot be written, a full disk, a kill) leaves a part of the
-    files changed: `model.git.interrupted_checkout` brings them back.
+    No file is overwritten that git does not track, nor one that has changed: that is looked for
+    first. What cannot be known before (a file that cannot be written, a full disk, a kill) leaves
+    a part of the files changed: `model.git.interrupted_checkout` brings them back.
     """
     try:
         await refresh_index(path)
@@ -190,7 +191,14 @@ async def _read_tree(
     *options: str,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """Return git's reason if it does not bring index and files from `before` to `after`."""
+    """Return the reason if index and files are not brought from `before` to `after`."""
+    # Git overwrites what it ignores, be it the only copy.
+    in_the_way = await find_in_the_way(path, after, environment)
+    if in_the_way:
+        return (
+            f"Files there that git does not track would be overwritten: {list_names(in_the_way)}. "
+            "Move them away, then try again."
+        )
     result = await git(
         path, *NO_HOOKS, "read-tree", *options, "-m", "-u", before, after,
         write=True, check=False, timeout=TIMEOUT, environment=environment,

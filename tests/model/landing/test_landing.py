@@ -250,6 +250,60 @@ async def test_files_that_would_be_overwritten_in_the_checkout_are_kept(
     assert (repository.root / "new.txt").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize(
+    ("landed", "mine"),
+    [
+        ("build", "build"),
+        ("build", "build/out"),
+        ("build/out", "build"),
+        ("build/out", "link"),
+        ("folder", "folder/build/out"),
+    ],
+)
+async def test_ignored_files_in_the_checkout_are_not_overwritten(
+    landing: Landing, repository: Repository, landed: str, mine: str
+) -> None:
+    repository.commit(".gitignore", "build\n")
+    repository.commit("folder/a.txt", "a\n")
+    one = await landing.branch("one")
+    landing.git(one, "rm", "-r", "--quiet", "folder")
+    repository.write(landed, "theirs\n", Path(one.path))
+    landing.git(one, "add", "--force", landed)
+    landing.git(one, "commit", "--quiet", "--message", "Theirs")
+    file = repository.root / mine
+    if mine == "link":
+        file = repository.root.parent / "elsewhere" / "out"
+        file.parent.mkdir()
+        (repository.root / "build").symlink_to(file.parent)
+    file.parent.mkdir(exist_ok=True, parents=True)
+    file.write_text("mine\n")
+    before = repository.git("rev-parse", "main")
+    problem = (await preview_landing(landing.workspace, one.id)).problem
+    named = "build" if mine == "link" else mine
+    assert problem is not None and f"would be overwritten: {named}. Move" in problem
+    with pytest.raises(SpinneyError, match="would be overwritten"):
+        await _land(landing, one)
+    assert (repository.git("rev-parse", "main"), file.read_text()) == (before, "mine\n")
+
+
+async def test_an_undo_overwrites_no_file_that_was_ignored_since(
+    landing: Landing, repository: Repository
+) -> None:
+    repository.commit(".gitignore", "build\n")
+    repository.write("build/out", "tracked\n")
+    repository.git("add", "--force", "build/out")
+    repository.git("commit", "--quiet", "--message", "Build")
+    one = await landing.branch("one")
+    landing.git(one, "rm", "--quiet", "build/out")
+    landing.git(one, "commit", "--quiet", "--message", "No build")
+    landed = await _land(landing, one)
+    repository.write("build/out", "mine\n")
+    with pytest.raises(SpinneyError, match="would be overwritten: build/out"):
+        await undo_landing(landing.workspace, landed.id)
+    assert repository.git("rev-parse", "main") == landed.after
+    assert (repository.root / "build/out").read_text() == "mine\n"
+
+
 async def test_a_base_that_has_moved_is_not_overwritten(
     landing: Landing, repository: Repository
 ) -> None:
