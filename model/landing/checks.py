@@ -29,6 +29,12 @@ MISSING: Final = (
     "find out why it was taken out."
 )
 
+HIDDEN: Final = (
+    "The check ran on other files than those of the commit. Files have changed that 'git status' "
+    "may not show: marked assume-unchanged or skip-worktree, or inside a submodule. Commit or undo "
+    "that."
+)
+
 
 class Checks:
     """Runs `check` in worktrees, and knows whether a result still holds.
@@ -83,7 +89,8 @@ class Checks:
     async def read(self, worktree_id: str, tree: str = "") -> CheckResult:
         """Return the result of the current or latest run, for the files as they are now.
 
-        Given the `tree` of a commit, it is stale unless the check ran on exactly these files.
+        Given the `tree` of a commit, it is stale unless the check ran on exactly these files, and
+        says so if the files of now are others than the commit's.
 
         Raises `SpinneyError` if the worktree cannot be read.
         """
@@ -92,7 +99,10 @@ class Checks:
         async def read_tree() -> str:
             return tree or await read_content_tree(Path(worktree.path))
 
-        return await self._read(worktree, read_tree, ())
+        check = await self._read(worktree, read_tree, ())
+        if tree and check.is_stale and await read_content_tree(Path(worktree.path)) != tree:
+            return check.model_copy(update={"error": HIDDEN})
+        return check
 
     async def _read(
         self,
@@ -186,7 +196,7 @@ def describe_check(check: CheckResult) -> str:
     if check.status == "none":
         return check.error or "The check has not run here."
     if check.is_stale:
-        return "The check ran on other files: something has changed since."
+        return check.error or "The check ran on other files: something has changed since."
     if check.status == "stopped":
         return "The check was stopped."
     if check.status == "failed":

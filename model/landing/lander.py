@@ -104,7 +104,8 @@ class Lander:
             preview = preview.model_copy(update=await self._describe(branch, base, project, chosen))
             async with self._try(project, branch, base, chosen) as (result, place):
                 files = [to_display_name(path) for path in result.conflicts[:_MAX_FILES]]
-                preview = preview.model_copy(update={"conflicts": files})
+                check = await self._checks.read(worktree_id, await read_tree(place, branch.head))
+                preview = preview.model_copy(update={"conflicts": files, "check": check})
                 _refuse_conflicts(branch, base, result)
                 await base_branch.check_can_follow(base, result.commit, place.environment)
         except SpinneyError as error:

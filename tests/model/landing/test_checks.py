@@ -15,6 +15,7 @@ from model.commands.scripts import run_worktree_script, trust_project_scripts
 from model.domain.landing import CheckResult
 from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
+from tests.model.git.snapshots.situations import add_submodule
 from tests.model.landing.conftest import Landing
 from tests.model.worktrees.conftest import EventLog
 
@@ -74,6 +75,59 @@ async def test_a_commit_that_was_not_polled_yet_does_not_land_by_an_older_check(
     landing.git(made, "checkout", "--quiet", "a.txt")
     await land_worktree(landing.workspace, made.id, base)
     assert landing.repository.git("rev-parse", "main") != base
+
+
+async def _refuse_hidden(landing: Landing, event_log: EventLog, worktree: Worktree) -> None:
+    """Check a worktree whose files are not those of its commit, and try to land it."""
+    assert landing.git(worktree, "status", "--porcelain") == ""
+    result = await _check(landing, event_log, worktree)
+    assert result.status == "passed"
+    assert result.tree != landing.git(worktree, "rev-parse", "HEAD^{tree}")
+    base = landing.repository.git("rev-parse", "main")
+    preview = await preview_landing(landing.workspace, worktree.id)
+    assert preview.check.is_stale and "marked assume-unchanged or skip-worktree" in preview.problem
+    with pytest.raises(SpinneyError, match="other files than those of the commit"):
+        await land_worktree(landing.workspace, worktree.id, base)
+    assert landing.repository.git("rev-parse", "main") == base
+
+
+@pytest.mark.parametrize(
+    ("mark", "is_sparse"),
+    [("--assume-unchanged", False), ("--skip-worktree", False), ("--assume-unchanged", True)],
+)
+async def test_a_check_of_files_that_git_is_told_to_overlook_is_not_one_of_the_commit(
+    landing: Landing, event_log: EventLog, mark: str, is_sparse: bool
+) -> None:
+    made = await landing.branch("one", a_txt="1\n", b_txt="1\n")
+    if is_sparse:
+        landing.git(made, "sparse-checkout", "set", "--no-cone", "/spinney.json", "/a.txt")
+        result = await _check(landing, event_log, made)
+        assert result.tree == landing.git(made, "rev-parse", "HEAD^{tree}"), "as it leaves b.txt"
+    landing.git(made, "update-index", mark, "a.txt")
+    (Path(made.path) / "a.txt").write_text("2\n")
+    await _refuse_hidden(landing, event_log, made)
+
+
+@pytest.mark.parametrize("where", ["changed", "untracked", "marked", "not checked out"])
+async def test_a_check_of_files_inside_a_submodule_is_not_one_of_the_commit(
+    landing: Landing, event_log: EventLog, where: str
+) -> None:
+    made = await landing.branch("one")
+    add_submodule(landing.repository, Path(made.path))
+    inside = Path(made.path) / "sub"
+    landing.repository.git("add", "--all", cwd=inside)
+    landing.repository.git("commit", "--quiet", "--message", "All", cwd=inside)
+    landing.git(made, "commit", "--quiet", "--all", "--message", "Move the submodule")
+    landing.git(made, "config", "diff.ignoreSubmodules", "all")
+    result = await _check(landing, event_log, made)
+    assert result.tree == landing.git(made, "rev-parse", "HEAD^{tree}")
+    file = "in sub"
+    if where == "not checked out":
+        landing.git(made, "submodule", "--quiet", "deinit", "--all")
+    if where == "marked":
+        landing.repository.git("update-index", "--assume-unchanged", file, cwd=inside)
+    (inside / ("new.txt" if where == "untracked" else file)).write_text("2\n")
+    await _refuse_hidden(landing, event_log, made)
 
 
 async def test_a_change_during_the_check_makes_its_result_stale(
