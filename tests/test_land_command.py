@@ -92,6 +92,10 @@ def test_a_worktree_lands_is_taken_back_and_several_land_as_a_train(program: Pro
         left = [tree["id"] for tree in program.call("list_worktrees", f"projectId={project_id}")]
         assert left == [third["id"]]
 
-        commit(create("fourth"), "spinney.json", '{"scripts": {"check": "true"}}')
+        fourth = create("fourth")
+        commit(fourth, "spinney.json", '{"scripts": {"check": "true"}}')
         unchecked = program.run("land", "fourth", "--yes")
         assert "Run 'spinney land --train fourth' to check it" in unchecked.stderr
+        (Path(fourth["path"]) / "new.txt").touch()
+        dirty = program.run("land", "fourth", "--yes")
+        assert dirty.stderr.endswith("Commit or discard them first.\n"), "no way round is named"

@@ -39,8 +39,8 @@ def land(options: Namespace) -> int:
         return 0
     if not options.json:
         write_output("".join(f"{line}\n" for line in _describe(worktree, preview, options)))
-    if preview["problem"] and not (options.ignore_check and _is_only_the_check(preview)):
-        hint = _describe_ways(worktree) if _is_only_the_check(preview) else ""
+    if preview["problem"] and not (options.ignore_check and preview["held_by_check"]):
+        hint = _describe_ways(worktree) if preview["held_by_check"] else ""
         raise SpinneyError(f"{clean_line(preview['problem'])}{hint}", "conflict")
     if not options.yes and not confirm(options, "Land?", "land"):
         return 1
@@ -70,13 +70,6 @@ def _describe_ways(worktree: Json) -> str:
         f" Run 'spinney land --train {name}' to check it and land it, or add --ignore-check to "
         "land it anyway."
     )
-
-
-def _is_only_the_check(preview: Json) -> bool:
-    """Whether nothing but the check can be what speaks against landing."""
-    check = preview["check"]
-    is_green = check["status"] == "passed" and not check["is_stale"]
-    return check["has_script"] and not is_green and not preview["conflicts"]
 
 
 def _describe(worktree: Json, preview: Json, options: Namespace) -> Iterator[str]:

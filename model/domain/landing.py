@@ -135,6 +135,8 @@ class LandingPreview(Resource):
     after: AfterLanding = "keep"
     problem: str = ""
     """Why it cannot land now, and the next step; empty if it can."""
+    held_by_check: bool = False
+    """Whether that is the check alone, so that it lands with `ignore_check`."""
 
 
 class Landing(Resource):

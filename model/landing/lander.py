@@ -110,7 +110,8 @@ class Lander:
                 await base_branch.check_can_follow(base, result.commit, place.environment)
         except SpinneyError as error:
             return preview.model_copy(update={"problem": error.message})
-        return preview.model_copy(update={"problem": describe_check(check)})
+        problem = describe_check(check)
+        return preview.model_copy(update={"problem": problem, "held_by_check": bool(problem)})
 
     async def land(
         self,

@@ -66,9 +66,10 @@ def list_ways_out(preview: "LandingPreview") -> list[tuple[str, str]]:
     if preview.conflicts:
         return [("f", "send to its session"), ("d", "changes")]
     ways = [("m", "commit"), ("d", "changes")]
+    anyway = [("i", "land anyway")] if preview.held_by_check else []
     if preview.check.is_missing:
-        return [("i", "land anyway"), *ways]
+        return [*anyway, *ways]
     if preview.check.has_script and not is_green(preview):
         sends = [("f", "send to its session")] if preview.check.status == "failed" else []
-        ways = [("c", "run the check"), *sends, ("i", "land anyway"), *ways]
+        ways = [("c", "run the check"), *sends, *anyway, *ways]
     return ways

@@ -129,7 +129,9 @@ async def test_where_landing_is_refused_enter_does_nothing_and_there_are_ways_ou
     start: Start,
 ) -> None:
     fake = FakeLanding()
-    fake.preview = a_preview(check=a_check("failed"), problem="The check failed.")
+    fake.preview = a_preview(
+        check=a_check("failed"), problem="The check failed.", held_by_check=True
+    )
     async with start(fake.client) as (app, pilot):
         screen = await open_desk(app, pilot)
         await pilot.press("l")

@@ -119,8 +119,7 @@ class LandingForm {
 
   /** Whether only the check keeps it from landing, which can be overridden. */
   get #isOnlyCheck() {
-    const { check, conflicts } = this.preview;
-    return check.has_script && !conflicts.length && !(check.status === "passed" && !check.is_stale);
+    return this.preview.held_by_check;
   }
 
   #draw() {
