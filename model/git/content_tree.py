@@ -4,7 +4,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,7 @@ _UNREADABLE: Final = 1
 """Git's exit code when it had to leave a file out."""
 _SUBMODULE: Final = b"160000"
 
-_Named = tuple[str, Entry | None]
+_Named = tuple[str, Entry]
 
 
 async def read_content_tree(path: Path) -> str:
@@ -58,8 +58,8 @@ async def _write_tree(path: Path, directories: GitDirectories, folder: Path) -> 
         await _write_entries(path, hidden, environment)
         await _add_all(path, environment)
     if submodules:
-        entries = [(name, await _read_submodule(path / name, at)) for name, at in submodules]
-        await _write_entries(path, entries, environment)
+        found = [(name, await _read_submodule(path / name, at)) for name, at in submodules]
+        await _write_entries(path, found, environment)
     written = await git(path, "write-tree", environment=environment, timeout=_TIMEOUT)
     return written.stdout
 
@@ -103,7 +103,11 @@ def _parse(path: Path, listed: bytes) -> tuple[list[_Named], list[_Named]]:
     return hidden, submodules
 
 
-async def _write_entries(path: Path, entries: list[_Named], environment: Mapping[str, str]) -> None:
+async def _write_entries(
+    path: Path,
+    entries: Collection[tuple[str, Entry | None]],
+    environment: Mapping[str, str],
+) -> None:
     await git(
         path, "update-index", "-z", "--index-info", stdin=index_lines(entries),
         environment=environment, timeout=_TIMEOUT,

@@ -41,7 +41,7 @@ def _find(root: str, differences: bytes) -> list[str]:
             gone.append(name)
         elif status == "A" or before == _SUBMODULE != after:
             added[name] = after == _SUBMODULE
-    # By what they are, not by name: a file system may not tell `a` from `A`.
+    # By what they are, not by name: a file system may take `a` for `A`.
     leaving = {_identify(f"{root}/{name}") for name in gone}
     found: dict[str, None] = {}
     seen: dict[str, bool] = {"": True}
@@ -54,7 +54,7 @@ def _find(root: str, differences: bytes) -> list[str]:
 
 
 def _identify(file: str) -> tuple[int, int] | None:
-    """Return what tells a file from all others; `None` for a folder, or if there is none."""
+    """Return what identifies a file among all others; `None` for a folder, or if there is none."""
     try:
         facts = os.lstat(file)
     except OSError:

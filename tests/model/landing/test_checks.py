@@ -95,7 +95,7 @@ async def _refuse_hidden(landing: Landing, event_log: EventLog, worktree: Worktr
     ("mark", "is_sparse"),
     [("--assume-unchanged", False), ("--skip-worktree", False), ("--assume-unchanged", True)],
 )
-async def test_a_check_of_files_that_git_is_told_to_overlook_is_not_one_of_the_commit(
+async def test_a_check_of_files_that_git_has_to_overlook_is_not_one_of_the_commit(
     landing: Landing, event_log: EventLog, mark: str, is_sparse: bool
 ) -> None:
     made = await landing.branch("one", a_txt="1\n", b_txt="1\n")
