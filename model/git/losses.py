@@ -12,6 +12,7 @@ from model.base.text import clean_line
 from model.git.nested import describe_inner_losses
 from model.git.repositories import get_current_branch
 from model.git.run import git
+from model.git.uncommitted import list_uncommitted_files
 from model.git.worktrees import find_listed, path_exists
 
 _MAX_LISTED: Final = 5
@@ -72,11 +73,11 @@ async def find_losses(
     head = (path, "HEAD", current)
     (unpushed, commits), files, inside, lock = await asyncio.gather(
         _count([head, *(tips if branch != current else [])], kept),
-        _list_uncommitted_files(path),
+        list_uncommitted_files(path),
         describe_inner_losses(path),
         _describe_lock(root, path),
     )
-    return Losses(files, commits, unpushed, [*lock, *inside])
+    return Losses([clean_line(file) for file in files], commits, unpushed, [*lock, *inside])
 
 
 async def count_unique_commits(
@@ -108,15 +109,6 @@ async def _count(
     if not unpushed or not kept:
         return unpushed, unpushed
     return unpushed, sum([await count_unique_commits(*tip, kept) for tip in tips])
-
-
-async def _list_uncommitted_files(path: Path) -> list[str]:
-    """Return staged, changed and untracked files; repositories inside are asked themselves."""
-    status = await git(
-        path, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
-        "--ignore-submodules=dirty", timeout=60,
-    )  # fmt: skip
-    return [clean_line(field[3:]) for field in status.fields]
 
 
 async def _describe_lock(root: Path, path: Path) -> list[str]:

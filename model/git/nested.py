@@ -6,7 +6,9 @@ are walked here, and each repository is asked by itself.
 
 import asyncio
 import os
+import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, Literal
 
@@ -15,6 +17,7 @@ from model.base.git_layout import GitDirectories, find_git_directories
 from model.base.plural import count
 from model.base.text import clean_line
 from model.git.run import git
+from model.git.uncommitted import list_uncommitted_files
 
 _MAX_EXAMINED: Final = 50
 """Repositories that git is asked about; further ones are counted."""
@@ -22,6 +25,10 @@ _AT_A_TIME: Final = 4
 _MAX_NAME: Final = 200
 _BARE: Final = frozenset({"HEAD", "objects", "refs"})
 """What a repository without a working tree has, judged as git does."""
+_MAX_MOVES: Final = 2000
+"""Entries of a reflog that are read."""
+_LEFT: Final = re.compile(r"reset: |checkout: moving from [0-9a-f]{40,64} to ")
+"""How an entry of a reflog begins whose commit before it was on no branch any more."""
 
 _Kind = Literal["worktree", "repository", "submodule"]
 
@@ -114,12 +121,15 @@ async def _describe(repository: Path, name: str, outer: GitDirectories | None) -
     try:
         files = await _count_files(repository)
         commits = await _count_commits(repository, kind)
+        dropped = 0 if kind == "worktree" else await _count_dropped_commits(repository)
     except SpinneyError as error:
         return f"the {kind} {name} inside it, which cannot be read ({error.message.rstrip('.')})"
     parts = [count(files, "uncommitted file")] if files else []
     if commits:
         where = "no branch and on no remote" if kind == "worktree" else "no remote"
         parts.append(f"{count(commits, 'commit')} that {_is_or_are(commits)} on {where}")
+    if dropped:
+        parts.append(f"{count(dropped, 'commit')} that only its reflog has")
     if not parts and kind != "worktree":
         return ""
     return f"the {kind} {name} inside it" + (f", with {' and '.join(parts)}" if parts else "")
@@ -137,11 +147,7 @@ async def _count_files(repository: Path) -> int:
     if not await asyncio.to_thread((repository / ".git").exists):
         return 0
     # What is in its own submodules is found by itself.
-    status = await git(
-        repository, "status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames",
-        "--ignore-submodules=dirty", timeout=60,
-    )  # fmt: skip
-    return len(status.fields)
+    return len(await list_uncommitted_files(repository))
 
 
 async def _count_commits(repository: Path, kind: _Kind) -> int:
@@ -158,6 +164,26 @@ async def _count_commits(repository: Path, kind: _Kind) -> int:
     if head.returncode == 0:
         raise SpinneyError(counted.message, "git_error")
     return 0  # Nothing was committed on its branch.
+
+
+async def _count_dropped_commits(repository: Path) -> int:
+    """Count the commits that a reset or a checkout left, and that are on nothing now.
+
+    What was amended or rebased is not counted: other commits took its place.
+    """
+    log = await git(
+        repository, "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs",
+        f"--max-count={_MAX_MOVES}", "HEAD", "--", check=False,
+    )  # fmt: skip
+    moves = [line.partition(" ") for line in log.stdout.splitlines()]
+    left = dict.fromkeys(old for (_, _, what), (old, _, _) in pairwise(moves) if _LEFT.match(what))
+    if not left:
+        return 0
+    counted = await git(
+        repository, "rev-list", "--count", "--ignore-missing", "--stdin", "--not", "--all",
+        *await _read_shallow(repository), timeout=60, stdin="\n".join(left).encode(),
+    )  # fmt: skip
+    return int(counted.stdout)
 
 
 async def _read_shallow(repository: Path) -> list[str]:

@@ -132,6 +132,52 @@ async def test_a_submodule_with_a_commit_of_its_own_is_not_lost_with_a_merged_wo
         await remove_worktree(workspace, made.id)
 
 
+@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
+async def test_what_git_is_set_to_leave_out_is_no_less_lost(
+    mark: str, ignoring: Repository, make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    path = Path(made.path)
+    inner = path / "vendor/lib"
+    ignoring.git("clone", "-q", str(ignoring.root), str(inner))
+    for root in (path, inner):
+        ignoring.commit("left out", "1\n", cwd=root)
+        ignoring.git("push", "-q", str(ignoring.root), "HEAD:refs/heads/other", cwd=root)
+        ignoring.git("update-index", mark, ".gitignore", cwd=root)
+        ignoring.git("update-index", "--skip-worktree", "left out", cwd=root)
+        (root / "left out").unlink()
+    ignoring.git("fetch", "-q", cwd=inner)
+    losses = await get_removal_losses(workspace, made.id)
+    assert (losses.files, losses.besides) == ([], [])  # As a sparse checkout leaves files out.
+    for root in (path, inner):
+        (root / ".gitignore").write_text("vendor/\nmine\n")
+        before = ignoring.git("ls-files", "-v", cwd=root)
+        losses = await get_removal_losses(workspace, made.id)
+        assert ignoring.git("ls-files", "-v", cwd=root) == before
+    assert losses.files == [".gitignore"]
+    assert losses.besides == ["the repository 'vendor/lib' inside it, with 1 uncommitted file"]
+
+
+async def test_commits_that_only_the_reflog_of_a_clone_has_are_named(
+    ignoring: Repository, make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    inner = Path(made.path) / "vendor/lib"
+    ignoring.git("clone", "-q", str(ignoring.root), str(inner))
+    ignoring.commit("amended", "1\n", cwd=inner)
+    ignoring.git("commit", "-q", "--amend", "-m", "Again", cwd=inner)
+    ignoring.git("push", "-q", "origin", "HEAD:refs/heads/other", cwd=inner)
+    assert not (await get_removal_losses(workspace, made.id)).besides
+    ignoring.commit("reset", "1\n", cwd=inner)
+    ignoring.git("reset", "-q", "--hard", "HEAD^", cwd=inner)
+    ignoring.git("checkout", "-q", "--detach", cwd=inner)
+    ignoring.commit("detached", "1\n", cwd=inner)
+    ignoring.git("checkout", "-q", "main", cwd=inner)
+    losses = await get_removal_losses(workspace, made.id)
+    named = "the repository 'vendor/lib' inside it, with 2 commits that only its reflog has"
+    assert losses.besides == [named]
+
+
 async def test_repositories_without_work_of_their_own_are_no_loss(
     ignoring: Repository, make: Maker, workspace: Workspace
 ) -> None:
