@@ -1,7 +1,8 @@
 """Keeps conflicts out of commits: files that are not resolved, and markers that git left."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,14 +15,14 @@ from model.git.run import git
 from model.git.status import list_untracked_files
 from model.git.untracked import render_new_files
 
-_FIRST: Final = "^<<<<<<< "
+_FIRST: Final = "^<<<<<<<"
 """A pattern of the first marker, for git."""
-_IS_MARKER: Final[tuple[Callable[[str], bool], ...]] = (
-    lambda line: line.startswith("<<<<<<< "),
-    lambda line: line.rstrip("\r") == "=======",
-    lambda line: line.startswith(">>>>>>> "),
+_MARKERS: Final = tuple(
+    re.compile(sign + "{7,}" + end)
+    for sign, end in (("<", r"(?: |\r?$)"), ("=", r"\r?$"), (">", r"(?: |\r?$)"))
 )
-"""The markers in their order; others, as of the base, may stand between them."""
+"""The markers in their order; others, as of the base, may stand between them. Git makes them longer
+where a file says so (`conflict-marker-size`), and without a name for sides that have none."""
 _SHOWN: Final = 5
 """Files that a refusal names."""
 
@@ -75,13 +76,13 @@ async def find_added_markers(path: Path, *, stage_all: bool) -> list[str]:
 
 async def compare_markers(path: Path, *compared: str) -> list[str]:
     """Return the files to which a `git diff` with these arguments adds all markers."""
-    additions = await read_added_lines(path, f"-G{_FIRST}", *compared)
+    additions = await read_added_lines(path, "--find-renames", f"-G{_FIRST}", *compared)
     return await asyncio.to_thread(lambda: _find_marked(additions.lines()))
 
 
 def has_markers(lines: Iterable[str]) -> bool:
     """Whether these lines of a file contain all markers of a conflict, in order."""
-    return _follow(lines, 0) == len(_IS_MARKER)
+    return _follow(lines, 0) == len(_MARKERS)
 
 
 def _find_in_new_files(path: Path, names: Sequence[str]) -> list[str]:
@@ -92,13 +93,13 @@ def _find_marked(added: Iterable[AddedLines]) -> list[str]:
     seen: dict[str, int] = {}
     for lines in added:
         seen[lines.path] = _follow(lines.text.split("\n"), seen.get(lines.path, 0))
-    return [path for path, count in seen.items() if count == len(_IS_MARKER)]
+    return [path for path, count in seen.items() if count == len(_MARKERS)]
 
 
 def _follow(lines: Iterable[str], seen: int) -> int:
     """Return how many markers were seen after these lines, with those before them."""
     for line in lines:
-        if seen < len(_IS_MARKER) and _IS_MARKER[seen](line):
+        if seen < len(_MARKERS) and _MARKERS[seen].match(line):
             seen += 1
     return seen
 

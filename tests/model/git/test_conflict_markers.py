@@ -90,6 +90,21 @@ async def test_a_merge_is_not_completed_with_markers(branched: Repository, is_st
     assert branched.git("show", "HEAD:docs") == MARKED.strip()
 
 
+@pytest.mark.parametrize("name", ["file", "new file"])
+@pytest.mark.parametrize(
+    "marked",
+    ["<<<<<<<\nmine\n=======\nother\n>>>>>>>\n", MARKED.replace("\n", "\r\n"),
+     f"{'<' * 12} HEAD\nmine\n{'=' * 12}\nother\n{'>' * 12} other\n"],
+    ids=["without names", "with carriage returns", "longer"],
+)  # fmt: skip
+async def test_all_markers_that_git_can_write_are_found(
+    branched: Repository, marked: str, name: str
+) -> None:
+    branched.write(name, marked)
+    with pytest.raises(SpinneyError, match=f"'{name}' has conflict markers"):
+        await commit(branched.root, "Message", OPEN_GATE, True)
+
+
 async def test_lines_like_markers_are_committed_where_they_are_meant(branched: Repository) -> None:
     branched.write("guide", "Title\n=======\n\n>>>>>>> quoted\n<<<<<<< \n")
     await commit(branched.root, "A title is no marker", OPEN_GATE, True)
@@ -97,3 +112,6 @@ async def test_lines_like_markers_are_committed_where_they_are_meant(branched: R
     await commit(branched.root, "Explain conflicts", OPEN_GATE, True, allow_markers=True)
     branched.write("guide", MARKED + "more\n")
     await commit(branched.root, "They are not added again", OPEN_GATE, True)
+    branched.git("mv", "guide", "manual")
+    branched.write("manual", MARKED + "more\nand more\n")
+    await commit(branched.root, "Nor with another name", OPEN_GATE, True)
