@@ -218,7 +218,7 @@ EFFECTS: Final[dict[str, Effect]] = {
         "::test_ignored_files_are_kept_if_the_preference_says_so",
     ),
     "secret_check": _of(
-        "model/commands/git.py",
+        "model/git/secret_gate.py",
         "contract/test_secrets.py::test_nothing_is_searched_if_the_preference_is_off",
     ),
     "trace_notes": _of(

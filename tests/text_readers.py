@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.domain.projects import Project
+from model.git.conflict_markers import has_markers
 from model.preferences.schema import Preferences
 from model.secrets.scanner import find_for_guests, find_secrets
 from model.worktrees.file_search import _index_paths
@@ -116,6 +117,10 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/secrets/assignments.py: _VALUE": fullmatch,
     "model/secrets/assignments.py: _WORD": findall,
     "model/secrets/formats.py: KeyFormat.__post_init__": lambda _, text: find_secrets(text),
+    "model/git/nested.py: _LEFT": match,
+    "model/git/conflict_markers.py: _MARKERS": lambda _, text: has_markers(text.split("\n")),
+    "model/secrets/key_pieces.py: _BEGIN": lambda _, text: find_for_guests(text),
+    "model/secrets/key_pieces.py: _RUN": lambda _, text: find_for_guests(text),
     "model/secrets/key_pieces.py: _END": findall,
     "model/secrets/key_pieces.py: _LINE": lambda _, text: find_for_guests(text),
     "model/secrets/key_pieces.py: _LINE_ENDS": findall,
@@ -250,6 +255,7 @@ OTHERS: Final = {
     "model/backends/demo/agent.py: DemoAgent._say": "only texts of the demo agent's own",
     "model/store/backups.py: _NAME": "names in Spinney's own directory",
     "model/backends/opencode/requests.py: _reply": "a person's answer; each comma is met once",
+    "model/hosting/polling.py: _find_head": "whole commit ids, of 40 or 64 characters",
     "model/client/address.py: parse_address": "one address on the person's own command line",
     "model/cli/command_parser.py: count": "the person's own command line",
     "model/cli/command_parser.py: days": "the person's own command line",

@@ -154,9 +154,7 @@ async def list_worktrees(root: Path) -> list[ListedWorktree]:
         locks = await asyncio.to_thread(_read_locks, root)
         entries = (_parse_entry(record.split("\n")) for record in records if record.strip())
         found = [
-            replace(entry, is_locked=True, is_initializing=locks[entry.path])
-            if entry.path in locks
-            else entry
+            _with_lock(entry, locks[entry.path]) if entry.path in locks else entry
             for entry in entries
         ]
     elif listed.returncode == 0:
@@ -286,26 +284,29 @@ def _remove_directory(path: Path, created: _CreatedDirectory) -> None:
             parent.rmdir()
 
 
-def _read_locks(root: Path) -> dict[Path, bool]:
-    """Return the locked worktrees and whether they are initializing, from git's own files."""
+def _read_locks(root: Path) -> dict[Path, str]:
+    """Return the locked worktrees with the reason for it, from git's own files."""
     directories = find_git_directories(root)
     found = {}
     for lock in directories.common_dir.glob("worktrees/*/locked") if directories else ():
         with contextlib.suppress(OSError):
             marker = os.fsdecode((lock.parent / "gitdir").read_bytes()).removesuffix("\n")
-            found[Path(marker).parent] = lock.read_bytes().strip() == b"initializing"
+            found[Path(marker).parent] = os.fsdecode(lock.read_bytes()).strip()
     return found
 
 
 def _parse_entry(attributes: list[str]) -> ListedWorktree:
     values = dict(line.partition(" ")[::2] for line in attributes if line)
     branch = values.get("branch")
-    return ListedWorktree(
+    listed = ListedWorktree(
         path=Path(values["worktree"]),
         branch=branch.removeprefix("refs/heads/") if branch else None,
         commit=values.get("HEAD"),
         is_bare="bare" in values,
-        is_locked="locked" in values,
-        lock_reason=values.get("locked", ""),
-        is_initializing=values.get("locked") == "initializing",
     )
+    return _with_lock(listed, values["locked"]) if "locked" in values else listed
+
+
+def _with_lock(listed: ListedWorktree, reason: str) -> ListedWorktree:
+    is_initializing = reason == "initializing"
+    return replace(listed, is_locked=True, lock_reason=reason, is_initializing=is_initializing)

@@ -11,6 +11,11 @@ from typing import Final
 from model.secrets.assignments import is_random
 
 _END: Final = re.compile(r"-----END [A-Z0-9 ]{0,25}PRIVATE KEY(?: BLOCK)?-----")
+_BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,25}PRIVATE KEY(?: BLOCK)?-----")
+_RUN: Final = re.compile(r"[A-Za-z0-9+/]{16}")
+_RUN_WITHIN: Final = 400
+"""Characters behind the first line of a key within which some of it must be."""
+_MAX_KEY: Final = 40_000
 _PREFIX: Final = r"[\s\d:|>+*.,'\"(\[-]{0,40}"
 """Before a line of a key: a diff, line numbers, quotes or indentation."""
 _SUFFIX: Final = r"[\s'\",;)\]\\+]{0,8}"
@@ -34,6 +39,20 @@ def find_key_ends(text: str) -> Iterator[tuple[int, int]]:
         start = _find_first_line(text, match.start())
         if start < match.start():
             yield start, match.end()
+
+
+def find_decorated_keys(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each private key, whatever its lines have around them, such as the
+    name of their file or marks of Markdown; one without an end goes on to the end of the text.
+    """
+    position = 0
+    while begin := _BEGIN.search(text, position):
+        position = begin.end()
+        if _RUN.search(text, position, position + _RUN_WITHIN):
+            limit = min(len(text), position + _MAX_KEY)
+            end = _END.search(text, position, limit)
+            position = end.end() if end else limit
+            yield begin.start(), position
 
 
 def find_key_lines(text: str) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from model.secrets.assignments import find_assigned
 from model.secrets.formats import KEY_FORMATS
-from model.secrets.key_pieces import find_key_ends, find_key_lines
+from model.secrets.key_pieces import find_decorated_keys, find_key_ends, find_key_lines
 
 _UNKNOWN_LABEL: Final = "password or token"
 PRIVATE_KEY: Final = "private key"
@@ -41,7 +41,8 @@ def mask_for_guests(text: str) -> str:
 def find_for_guests(text: str) -> list[FoundSecret]:
     """Return what `mask_for_guests` masks, as `find_secrets` does."""
     lines = (FoundSecret(start, end, _LINE_LABEL) for start, end in find_key_lines(text))
-    return _join([*_find_all(text), *lines])
+    keys = (FoundSecret(start, end, PRIVATE_KEY) for start, end in find_decorated_keys(text))
+    return _join([*_find_all(text), *lines, *keys])
 
 
 def _join(all_found: Iterable[FoundSecret]) -> list[FoundSecret]:

@@ -19,6 +19,7 @@ from model.domain.turns import Turn, TurnFile, make_turn_id
 from model.git.changes import to_display_name
 from model.git.snapshots import files
 from model.git.snapshots.chain import Reason, SnapshotNote, pack_chain, take_snapshot
+from model.secrets.scanner import mask_secrets
 from model.store.store import Store
 
 MAX_DELAY: Final = 2.0
@@ -29,6 +30,8 @@ _MAX_FILES: Final = 1000
 """Changed files that are listed of one turn."""
 _MAX_PROMPT: Final = 200
 """Characters of the user's message that are kept with its turn."""
+_MAX_READ: Final = 10_000
+"""Characters of it that are looked at for secrets."""
 _MAX_MESSAGES: Final = 50
 """The newest messages in which a turn's edits are looked for."""
 _EDITING_TOOLS: Final = frozenset({"edit"})
@@ -81,7 +84,7 @@ class TurnRecorder:
                 worktree_id=session.worktree_id,
                 number=0,
                 message_id=message.id if message else "",
-                prompt=clean_line(message.text)[:_MAX_PROMPT] if message else title,
+                prompt=_shorten(message.text) if message else title,
                 started_at=time.time(),
                 backend=session.backend,
                 start_token=session.resume_token,
@@ -241,6 +244,11 @@ async def read_turn_blocks(store: Store, turn: Turn) -> list[Block]:
         elif message.role == "assistant" and _is_within(message, turn):
             answers.append(message)
     return [block for message in answers for block in message.content]
+
+
+def _shorten(text: str) -> str:
+    """The beginning of a message, masked before it is cut: a piece of a token is not recognized."""
+    return clean_line(mask_secrets(text[:_MAX_READ]))[:_MAX_PROMPT]
 
 
 def _is_within(message: Message, turn: Turn) -> bool:

@@ -45,7 +45,7 @@ async def test_a_token_pasted_into_a_tab_that_shows_the_page_is_never_shown(
     await page.add_init_script(NOTE_TEXTS)
     await page.reload()
     await expect(page.locator("#link")).to_have_text("connected")
-    for token in (server.token, "a-wrong-one"):
+    for token in (server.token, "a-wrong-one", f"%20{server.token}%0A"):
         await page.goto(f"/#token={token}{place}")
         await expect(page.locator("#title")).to_have_text(TITLES[place])
         assert "token" not in page.url

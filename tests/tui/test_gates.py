@@ -251,7 +251,11 @@ async def test_a_typed_character_writes_few_bytes(
     async with start(long_conversation(50)) as (app, pilot):
         await wait_for_transcript(app, pilot)
         await until(pilot, lambda: app.focused is app.main.chat.composer)
+        # The frame with the scroll bar of the conversation is no part of a typed character's.
+        transcript = app.main.chat.transcript
+        await until(pilot, lambda: transcript.show_vertical_scrollbar)
         await pilot.press("x")
+        await pilot.pause()
         written: list[int] = []
         display = app._display
 

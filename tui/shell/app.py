@@ -27,10 +27,9 @@ from themes.terminal import theme_colors
 from tui.keys.keymap import BY_ID
 from tui.keys.overrides import find_conflicts, find_unknown_actions, is_bound
 from tui.shell import failure
-from tui.shell.interrupt import Interrupt
+from tui.shell.interrupt import Interrupt, StopGuard
 from tui.shell.main_screen import MainScreen
 from tui.shell.startup_snapshot import snapshot_path
-from tui.shell.stop_guard import StopGuard
 from tui.shell.type_ahead import TypeAhead
 from tui.terminal import screen_reader
 from tui.terminal.background import TerminalDriver

@@ -5,8 +5,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from model.base.plural import count
+from tui.shell.interrupt import leave_projects, must_repeat
 from tui.shell.selection import Selection
-from tui.shell.stop_guard import must_repeat
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -113,12 +113,7 @@ def remove_here(screen: Selection) -> None:
 
 def step_back(screen: Selection) -> bool:
     """Do what escape does before it stops a run; return whether there was anything to do."""
-    covers_chat = screen.has_class("narrow") and screen.has_class("tree-open")
-    if covers_chat or screen.focused is screen.projects:
-        # Also where the projects stay visible: one escape too many after clearing the filter must
-        # not stop a run.
-        screen.remove_class("tree-open")
-        screen.focus_chat()
+    if leave_projects(screen):
         return True
     if screen.chat.is_complete and screen.chat.request.request is not None:
         if screen.chat.reviewing and screen.session is not None and not screen.session.is_active:

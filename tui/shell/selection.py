@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from model.domain.worktrees import Worktree
     from model.preferences.schema import Preferences
     from model.state import State
-    from tui.shell.stop_guard import StopGuard
+    from tui.shell.interrupt import StopGuard
     from tui.shell.type_ahead import TypeAhead
     from tui.store.mirror import Mirror
     from tui.store.task_choices import TaskChoices

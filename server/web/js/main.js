@@ -19,7 +19,7 @@ function takeToken() {
   const params = new URLSearchParams(location.hash.slice(1));
   const token = params.get("token");
   if (token !== null) history.replaceState(null, "", `${location.pathname}#${params.get("go") ?? ""}`);
-  return token ?? "";
+  return token?.trim() ?? ""; // copied with what stood around it
 }
 
 /** Sign in with the token of an address. @param {string} token */

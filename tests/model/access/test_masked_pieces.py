@@ -35,6 +35,10 @@ FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
+DECORATED = ("id_rsa:{n}:{line}", "# {line}", "| {n} | {line} |", "{n:6}→{line}", "- `{line}`",
+    "{line}<br>", "{line}$", "1f0c3e2a (Ada 2026-01-01 {n}) {line}")  # fmt: skip
+
+
 def leaks(text: str | None, lines: list[str] = LINES) -> list[str]:
     return [line for line in lines if line in (text or "")]
 
@@ -48,6 +52,23 @@ def test_no_line_of_a_key_is_shown_of_any_part_of_it(form: str) -> None:
         assert leaks(show_output("cut\n" + part)) == [], f"from line {first}, as output"
         middle = "".join(shown[first : first + 4])
         assert leaks(mask_for_guests(middle), LINES[:-1]) == [], f"four lines from {first}"
+
+
+@pytest.mark.parametrize("form", DECORATED)
+def test_a_key_is_masked_from_its_begin_on_whatever_its_lines_have_around_them(form: str) -> None:
+    lines = [form.format(n=n, line=line) for n, line in enumerate(KEY.splitlines(), 1)]
+    shown = "\n".join(["before", *lines, "after"])
+    assert leaks(mask_for_guests(shown)) == []
+    assert mask_for_guests(shown).splitlines()[0] == "before"
+    assert mask_for_guests(shown).splitlines()[-1] == "after"
+    streamed = MaskedText()
+    pieces = [streamed.append(shown[at : at + 50]) for at in range(0, len(shown), 50)]
+    assert leaks("".join([*pieces, streamed.finish()])) == []
+
+
+def test_a_key_that_is_only_named_hides_nothing() -> None:
+    text = "A file that begins with `-----BEGIN RSA PRIVATE KEY-----` is one. " + "So it is. " * 50
+    assert mask_for_guests(text).endswith("So it is. ")
 
 
 def test_a_key_within_json_that_is_cut_off_is_masked() -> None:

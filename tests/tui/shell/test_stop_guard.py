@@ -13,8 +13,8 @@ from tests.tui.fake_client import FakeClient
 from tests.tui.reading import notifications
 from tests.tui.terminal.test_bursts import feed_input
 from tests.tui.waiting import until
-from tui.shell import stop_guard
-from tui.shell.stop_guard import PAUSE, StopGuard
+from tui.shell import interrupt
+from tui.shell.interrupt import PAUSE, StopGuard
 
 AGAIN = "esc again stops the run."
 ESCAPE = "\x1b[27u"
@@ -64,7 +64,7 @@ def test_what_a_click_or_another_key_chose_is_done_at_once() -> None:
 @pytest.fixture
 def never_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no machine be so slow that an escape is not within the second."""
-    monkeypatch.setattr(stop_guard, "PAUSE", inf)
+    monkeypatch.setattr(interrupt, "PAUSE", inf)
 
 
 def running_client() -> FakeClient:
@@ -138,3 +138,14 @@ async def test_ctrl_c_that_closed_a_dialog_stops_the_run_only_at_the_third_press
         assert not client.called("stop_generation")
         await pilot.press("ctrl+c")
         await until(pilot, lambda: client.called("stop_generation"))
+
+
+async def test_ctrl_c_in_the_projects_leaves_them_and_stops_nothing(start: Start) -> None:
+    client = running_client()
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.session is not None)
+        app.main.projects.focus()
+        await until(pilot, lambda: app.focused is app.main.projects)
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: app.focused is app.main.chat.composer)
+        assert not client.called("stop_generation")
