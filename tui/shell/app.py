@@ -182,6 +182,10 @@ class SpinneyApp(TerminalApp):
         self.stop_guard.screen_closed()
         self.type_ahead.release()
 
+    def may_stop(self) -> bool:
+        """Whether the key that was pressed last may stop a run."""
+        return self.stop_guard.may_stop()
+
     def press_key(self, key: events.Key) -> None:
         """Deliver a key that a click or a command stands for, before those typed behind it."""
         # From the application, so that it bubbles up to it from any widget.

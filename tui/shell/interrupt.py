@@ -71,7 +71,7 @@ def must_repeat(screen: Selection, key: str) -> bool:
         what = "" if session.waiting_for == "plan" else "run"
     else:
         what = "setup" if worktree is not None and worktree.running_scripts == ["setup"] else ""
-    if not what or screen.application.stop_guard.may_stop():
+    if not what or screen.application.may_stop():
         return False
     screen.say(f"{key} again stops the {what}.")
     return True

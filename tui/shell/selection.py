@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from model.domain.worktrees import Worktree
     from model.preferences.schema import Preferences
     from model.state import State
-    from tui.shell.interrupt import StopGuard
     from tui.shell.type_ahead import TypeAhead
     from tui.store.mirror import Mirror
     from tui.store.task_choices import TaskChoices
@@ -31,7 +30,9 @@ class Application(Host, Protocol):
     """The application, as far as the main screen uses it."""
 
     type_ahead: "TypeAhead"
-    stop_guard: "StopGuard"
+
+    def may_stop(self) -> bool:
+        """Whether the key that was pressed last may stop a run."""
 
     @property
     def is_dark(self) -> bool:
