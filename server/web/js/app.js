@@ -123,8 +123,7 @@ export function missingView(app, kind, id) {
 /** The view for an unknown address. @type {MakeView} */
 function notFoundView(app) {
   const link = make("a.button.primary", "Go to the start page", { href: `/${hashFor("needs")}` });
-  const [path] = (location.hash || location.pathname).split(/[?&=]/); // what follows may be a secret
-  const text = `There is nothing at '${path}'.`;
+  const text = "There is nothing at this address."; // not which one: it may be a token, mistyped
   return { title: "Not found", element: make("div.page", make("h2", "Not found"), make("p", text), make("p", link)) };
 }
 

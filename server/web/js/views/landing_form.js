@@ -32,6 +32,7 @@ await Promise.all([loadStylesheet("git"), loadStylesheet("landing")]);
  * @property {string} message
  * @property {import("./landing_types.js").CheckResult} check
  * @property {string[]} marked_files
+ * @property {boolean} held_by_check whether the check alone stands against it
  * @property {string | null} checked_out_in
  * @property {import("./landing_types.js").AfterLanding} after
  * @property {string} problem
