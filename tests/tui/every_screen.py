@@ -775,7 +775,7 @@ SCREENS: tuple[ScreenCase, ...] = (
     ScreenCase(
         "land-refused",
         _land,
-        landing(preview=a_preview(check=a_check("failed"), problem=_RED)),
+        landing(preview=a_preview(check=a_check("failed"), problem=_RED, held_by_check=True)),
     ),
     ScreenCase("new-train", in_landing("t"), landing()),
     ScreenCase("train", in_landing("t"), landing(train=a_train())),
