@@ -18,7 +18,7 @@ import { homeView } from "./views/home.js";
 function takeToken() {
   const params = new URLSearchParams(location.hash.slice(1));
   const token = params.get("token");
-  const isInQuery = new URLSearchParams(location.search).has("token"); // which signs nobody in
+  const isInQuery = new URLSearchParams(location.search).has("token"); // which does not sign in
   const hash = token !== null ? `#${params.get("go") ?? ""}` : location.hash;
   if (token !== null || isInQuery) history.replaceState(null, "", location.pathname + hash);
   return token?.trim() ?? ""; // copied with what stood around it
