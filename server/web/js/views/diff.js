@@ -366,9 +366,11 @@ export class DiffView {
     for (const file of this.files) this.visibilityObserver.unobserve(file.element);
     this.files = [];
     this.changes = undefined;
+    const hadFocus = this.list.contains(document.activeElement) && !document.activeElement?.matches("textarea");
     this.list.replaceChildren(skeleton());
     if (!this.isBeside) history.replaceState(null, "", hashFor("diff", this.id, { side }));
     this.#drawBars();
+    if (hadFocus) this.focus(); // else no key would act
     await this.reload();
   }
 
