@@ -12,6 +12,7 @@ from tests.journeys.terminal_queue import QueueSteps
 
 SETUP_RUNNING: Final = "waiting for setup"
 SETUP_FAILED: Final = "setup failed, enter sends anyway"
+STOPS_SETUP: Final = "esc again stops the setup."
 """Texts about a message that waits for the setup of its worktree."""
 
 
@@ -87,7 +88,7 @@ class WorkSteps(QueueSteps):
         self.await_sent(current)
         self._wait_for(SETUP_RUNNING)
         if outcome == "stopped":
-            self.press(ESCAPE)
+            self._stop_setup()
         else:
             finish_script(self.harness.program, "setup", succeeds=outcome == "success")
         if outcome != "success":
@@ -98,6 +99,13 @@ class WorkSteps(QueueSteps):
             lambda: "" if self._has_messages(session_id) else "the message is still waiting"
         )
         finish_script(self.harness.program, "setup")
+
+    def _stop_setup(self) -> None:
+        """Press Escape, and again where the terminal asks for it as a screen has just closed."""
+        self.press(ESCAPE)
+        is_asked = lambda view: STOPS_SETUP in "\n".join(view.rows)  # noqa: E731
+        if self.harness.screen_shows(is_asked, READING_SECONDS):
+            self.press(ESCAPE)
 
     def open_by_name(self, conversation: Conversation) -> None:
         """Open a session by its name on the canvas."""
