@@ -9,6 +9,7 @@ import codecs
 import hashlib
 import logging
 import os
+import re
 import shutil
 from collections.abc import Collection
 from pathlib import Path
@@ -29,6 +30,8 @@ MAX_TOTAL_SIZE: Final = 1024 * 1024 * 1024
 """Bytes of all results; beyond that the oldest are removed."""
 
 _FILL_AFTER_CLEANUP: Final = 0.9
+_BOUNDARIES: Final = (re.compile(r"\n"), re.compile(r"[,;{}\[\]]"), re.compile(r"\s"))
+"""Where to cut a text, best first: between lines, between entries as of JSON, between words."""
 
 _log = logging.getLogger(__name__)
 
@@ -158,17 +161,32 @@ def remove_other_folders(directory: Path, keep: frozenset[str]) -> bool:
 
 
 def shorten(content: str) -> str:
-    """Return the head and tail of a long text, cut at nearby line ends, and what was cut."""
+    """Return the head and tail of a long text, cut where a line or entry ends, and what was cut.
+
+    A secret that is cut in two would not be recognized, and so shown to guests.
+    """
     half = MAX_SHOWN // 2
     head, tail = content[:half], content[-half:]
-    if (end := head.rfind("\n", half * 3 // 4)) >= 0:
-        head = head[: end + 1]
-    if 0 <= (begin := tail.find("\n")) < half // 4:
-        tail = tail[begin + 1 :]
+    head = head[: _last_boundary(head, half * 3 // 4)]
+    tail = tail[_first_boundary(tail, half // 4) :]
     middle = content[len(head) : len(content) - len(tail)]
     lines, size = middle.count("\n"), len(middle.encode())
     gap = "" if head.endswith("\n") else "\n"
     return f"{head}{gap}[… {lines:,} lines, {size:,} bytes are left out here …]\n{tail}"
+
+
+def _last_boundary(text: str, begin: int) -> int:
+    """Return where the last line, else entry, else word ends after `begin`; else the end."""
+    for boundary in _BOUNDARIES:
+        if ends := [match.end() for match in boundary.finditer(text, begin)]:
+            return ends[-1]
+    return len(text)
+
+
+def _first_boundary(text: str, end: int) -> int:
+    """Return where the first line, else entry, else word ends before `end`; else the start."""
+    found = (boundary.search(text, 0, end) for boundary in _BOUNDARIES)
+    return next((match.end() for match in found if match is not None), 0)
 
 
 def _read(path: Path, offset: int, limit: int) -> ToolOutput:

@@ -160,3 +160,14 @@ def test_the_omitted_size_and_the_shown_parts_add_up(text: str) -> None:
         len(head.encode()) + len(tail.encode()),
         len(head.encode()) + len(tail.encode()) - 1,
     )
+
+
+@pytest.mark.parametrize("separator", ["\n", ",", " "])
+@pytest.mark.parametrize("shift", range(0, 60, 7))
+def test_no_word_is_cut_in_two(separator: str, shift: int) -> None:
+    """The mask of guests recognizes a token as a whole only."""
+    token = '"token":"0123456789abcdef0123456789abcdef"'
+    text = " " * shift + separator.join([token] * 3_000)
+    shown = shorten(text)
+    assert "[… " in shown
+    assert shown.count(":") == shown.count(token)
