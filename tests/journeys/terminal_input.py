@@ -2,9 +2,11 @@
 
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any, Final
 
-from tests.journeys.ledger import MARK, Conversation, InvariantError
+from tests.journeys.ledger import MARK, Conversation
+from tests.journeys.screen import View
 from tests.journeys.terminal_harness import TerminalHarness
 from tests.patience import PATIENCE
 
@@ -45,17 +47,26 @@ class TerminalInput:
 
     def focus_box(self) -> None:
         """Focus the message box by a click, and move the cursor to the end of the text."""
-        position = self.harness.view.box_end
-        if position is None:
-            raise InvariantError("there is no message box")
-        self.click(*position, END)
+        self.click(*self._await_box_position(lambda view: view.box_end), END)
 
     def click_into_box(self, column: int) -> None:
         """Click on this column of the first row of the message box."""
-        position = self.harness.view.box_position
-        if position is None:
-            raise InvariantError("there is no message box")
-        self.click(position[0] + column, position[1])
+        first, row = self._await_box_position(lambda view: view.box_position)
+        self.click(first + column, row)
+
+    def _await_box_position(
+        self, find: Callable[[View], tuple[int, int] | None]
+    ) -> tuple[int, int]:
+        """Wait until the box is drawn, as a person does after a start."""
+        found: list[tuple[int, int]] = []
+
+        def is_drawn(view: View) -> bool:
+            position = find(view)
+            found.extend([position] if position is not None else [])
+            return bool(found)
+
+        self.harness.wait_for(is_drawn, "the message box")
+        return found[0]
 
     def type_into_box(self, current: Conversation, text: str, burst: bool, after: str = "") -> None:
         """Type into the message box, then press the keys in `after`."""
