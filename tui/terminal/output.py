@@ -7,10 +7,12 @@ reset and all colors for every piece of text, for each change.
 
 import asyncio
 import fcntl
+import logging
 import os
 import sys
 import termios
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
 from time import monotonic
@@ -36,9 +38,16 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual.screen import Screen
 
+_log = logging.getLogger(__name__)
+
 
 class TrackedStream:
-    """The stream of Textual's writer thread; tracks whether the kernel has accepted all output."""
+    """The stream of Textual's writer thread; tracks whether the kernel has accepted all output.
+
+    Writing never fails: without its writer thread, the application waits forever as soon as the
+    thread's queue is full, and no signal ends it. What a terminal that has gone does not accept is
+    discarded; that it has gone is noticed elsewhere.
+    """
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -58,13 +67,26 @@ class TrackedStream:
     def write(self, text: str) -> int:
         """Write text. Called on the writer thread."""
         self._written += 1
-        return self._stream.write(text)
+        with self._failing():
+            self._stream.write(text)
+        return len(text)
 
     def flush(self) -> None:
         """Flush the stream. Called on the writer thread when its queue is empty."""
         written = self._written
-        self._stream.flush()
+        with self._failing():
+            self._stream.flush()
         self._flushed = written
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except BlockingIOError:
+            # Another program has made the terminal, which it shares, refuse instead of block.
+            os.set_blocking(self._stream.fileno(), True)
+        except OSError as error:
+            _log.info("the terminal does not accept output: %s", error)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
