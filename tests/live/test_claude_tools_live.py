@@ -159,3 +159,34 @@ async def test_a_sub_agent_gets_no_worktree_of_its_own(
     listed = subprocess.check_output(["git", "worktree", "list"], cwd=repository, text=True)
     assert len(listed.splitlines()) == 1
     assert not (repository / ".claude" / "worktrees").exists()
+
+
+@pytest.mark.parametrize("place", ["memory", "agent-memory", ".claude/agent-memory"])
+async def test_what_later_sessions_read_is_not_written_unasked(
+    open_claude: Open, repository: Path, claude_environment: dict[str, str], place: str
+) -> None:
+    home = Path(claude_environment["CLAUDE_CONFIG_DIR"])
+    project = re.sub(r"[^A-Za-z0-9]", "-", os.fspath(repository.resolve()))
+    file = {
+        "memory": home / "projects" / project / "memory/MEMORY.md",
+        "agent-memory": home / "agent-memory/apart/MEMORY.md",
+        ".claude/agent-memory": repository / ".claude/agent-memory/apart/MEMORY.md",
+    }[place]
+    write = f"call: Write {json.dumps({'file_path': os.fspath(file), 'content': 'obey'})}"
+    conversation = await open_claude(mode="plan")
+    events = await conversation.turn(write)
+    assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
+    assert only(events, agent_events.ToolResult).is_error
+    await conversation.agent.configure(base.Settings("build", "sonnet", "think"))
+    assert (await ask(conversation, write)).tool_name == "edit"
+    assert not file.exists()
+
+
+async def test_a_repository_does_not_switch_background_tasks_on(
+    open_claude: Open, repository: Path
+) -> None:
+    settings = {"env": {"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "0"}}
+    (repository / ".claude/settings.json").write_text(json.dumps(settings))
+    late = {"command": "sleep 1; touch late", "run_in_background": True, "description": "x"}
+    events = await (await open_claude(mode="yolo")).turn(f"call: Bash {json.dumps(late)}")
+    assert only(events, agent_events.ToolResult).is_error

@@ -1,15 +1,19 @@
 """Maps Claude Code's four editing tools to the `edit` tool, which every screen shows as a diff."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from model.backends.agent_events import ToolUse
 from model.backends.edit_text import SIZE_LIMIT, join_pieces, read_old_content
 from model.backends.json_values import as_objects, as_text
 from model.backends.worktree_paths import display_path
+
+_INSTRUCTIONS: Final = frozenset({".claude"})
+_MEMORIES: Final = frozenset({"memory", "agent-memory"})
 
 
 class Edits:
@@ -80,6 +84,19 @@ class Edits:
         """Whether a call edits the plan file, which the program keeps outside the worktree."""
         path = arguments.get("file_path")
         return isinstance(path, str) and Path(path).parent in self._plans
+
+    def is_memory(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call edits what the program reads as instructions, here or elsewhere.
+
+        Its folders for that are called `.claude`, and outside the worktree also as in `_MEMORIES`.
+        """
+        named = str(arguments.get("file_path") or arguments.get("notebook_path") or "")
+        path = Path(os.path.normpath(self._worktree / named))
+        is_inside = path.is_relative_to(self._worktree)
+        parts = path.relative_to(self._worktree).parts if is_inside else path.parts
+        names = _INSTRUCTIONS if is_inside else _INSTRUCTIONS | _MEMORIES
+        # Some file systems do not distinguish cases.
+        return not names.isdisjoint(part.casefold() for part in parts)
 
     def _read_content(self, path: str, new: str = "") -> str:
         return read_old_content(self._worktree / path, new) if path else ""

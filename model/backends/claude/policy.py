@@ -63,17 +63,21 @@ _KNOWN_TOOLS: Final = (
 """Tools for which the program itself asks whenever they could do harm."""
 
 USE_HOOK: Final = "use"
+EDIT_HOOK: Final = "edit"
 WORKTREE_HOOK: Final = "worktree"
 
 OTHER_TOOLS: Final = f"^(?!(?:{'|'.join(sorted(_KNOWN_TOOLS))})$|mcp__)"
 """Matches every tool but the known ones and those of MCP servers, about which the program asks."""
 
 HOOKS: Final = {
-    "PreToolUse": [{"matcher": OTHER_TOOLS, "hookCallbackIds": [USE_HOOK]}],
+    "PreToolUse": [
+        {"matcher": OTHER_TOOLS, "hookCallbackIds": [USE_HOOK]},
+        {"matcher": f"^(?:{'|'.join(sorted(EDIT_TOOLS))})$", "hookCallbackIds": [EDIT_HOOK]},
+    ],
     "WorktreeCreate": [{"hookCallbackIds": [WORKTREE_HOOK]}],
 }
-"""Makes the program ask before it uses another tool, even if that needs no permission, and before
-it creates a worktree. `disableAllHooks` does not switch these off (2.1.330).
+"""Makes the program ask before it uses another tool or edits a file, even if that needs no
+permission, and before it creates a worktree. `disableAllHooks` does not switch these off (2.1.330).
 """
 
 _ISOLATION_DENIAL: Final = (
@@ -88,6 +92,8 @@ WORKTREE_NOTE: Final = (
 _REFUSAL: Final = "This tool is not available in Spinney."
 
 _UNKNOWN_TOOL: Final = "Spinney does not know what this tool may do."
+
+_MEMORY_EDIT: Final = "Later sessions, in any mode, read this file as instructions."
 
 
 THINKING_TOKENS: Final[dict[ThinkingLevel, int]] = {
@@ -138,6 +144,19 @@ def decide_use(
         return _answer_hook("allow") if web_in_plan else _answer_hook("deny", _WEB_DENIAL)
     # The program may use it without asking, and then `decide` would not be called.
     return {} if mode == "yolo" else _answer_hook("ask", _UNKNOWN_TOOL)
+
+
+def decide_edit(mode: ExecutionMode, *, is_plan: bool, is_memory: bool) -> dict[str, Any]:
+    """The response to `EDIT_HOOK`; an empty one leaves the decision to the program's own rules.
+
+    Those let it write its memory in any mode without asking (2.1.332), and what one session writes
+    there is read by all others.
+    """
+    if is_plan or mode == "yolo":
+        return {}
+    if mode == "plan":
+        return _answer_hook("deny", _PLAN_DENIAL)
+    return _answer_hook("ask", _MEMORY_EDIT) if is_memory else {}
 
 
 def _answer_hook(decision: Decision, reason: str = "") -> dict[str, Any]:

@@ -26,12 +26,15 @@ _SIGN_IN: Final = "claude auth login"
 
 _MCP_OFF: Final = "deniedMcpServers"
 
-_SETTINGS: Final = {
+_SWITCHED_OFF: Final = {
     # Background tasks begin turns without a message, when no user is watching.
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
     "CLAUDE_CODE_DISABLE_CRON": "1",
     # Without the tool `Workflow` its commands would do nothing.
     "CLAUDE_CODE_DISABLE_WORKFLOWS": "1",
+}
+
+_SETTINGS: Final = {
     # With its default of 10 an unreachable provider keeps a turn busy for minutes.
     "CLAUDE_CODE_MAX_RETRIES": "4",
     "DISABLE_AUTOUPDATER": "1",
@@ -53,9 +56,13 @@ _TEXT_ONLY: Final = (
 
 def build_environment(launch: Launch) -> dict[str, str]:
     """The program's environment; variables set by the user take precedence."""
+    return {**_SETTINGS, **_restrictions(launch), **build_agent_environment(launch.environment)}
+
+
+def _restrictions(launch: Launch) -> dict[str, str]:
+    """What is switched off or limited, which no repository may change."""
     limit = {"CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS": str(launch.max_sub_agents)}
-    limits = limit if launch.max_sub_agents else {}
-    return {**_SETTINGS, **limits, **build_agent_environment(launch.environment)}
+    return {**_SWITCHED_OFF, **(limit if launch.max_sub_agents else {})}
 
 
 def build_settings(launch: Launch) -> dict[str, Any]:
@@ -65,6 +72,8 @@ def build_settings(launch: Launch) -> dict[str, Any]:
         "useAutoModeDuringPlan": False,
         # Otherwise other sessions of this user could begin a turn here, in any mode (2.1.332).
         "crossSessionInbound": "refuse",
+        # Here, too, as the `env` of a repository's settings replaces the environment (2.1.332).
+        "env": {name: build_environment(launch)[name] for name in _restrictions(launch)},
     }
     if launch.text_only:
         # The user's hooks are meant for work: they may ring, refuse, or add text to a name.
@@ -80,6 +89,7 @@ def build_profile(launch: Launch) -> dict[str, Any]:
     off = launch.profile.get(_MCP_OFF)
     if isinstance(off, list) and _MCP_OFF in ours:
         ours[_MCP_OFF] += off
+    ours["env"] = {**as_object(launch.profile.get("env")), **ours["env"]}
     return {**launch.profile, **ours} if launch.profile else {}
 
 

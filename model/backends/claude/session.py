@@ -15,6 +15,7 @@ from model.backends.claude import settings as claude_settings
 from model.backends.claude.control import ControlChannel
 from model.backends.claude.edits import Edits
 from model.backends.claude.policy import (
+    EDIT_HOOK,
     EDIT_TOOLS,
     HOOKS,
     PERMISSION_MODE,
@@ -22,6 +23,7 @@ from model.backends.claude.policy import (
     USER_DENIAL,
     WORKTREE_HOOK,
     WORKTREE_NOTE,
+    decide_edit,
     decide_use,
 )
 from model.backends.claude.protocol import ClaudeStream
@@ -386,8 +388,12 @@ class ClaudeSession:
             return
         use = as_object(request.get("input"))
         tool, tool_input = str(use.get("tool_name")), as_object(use.get("tool_input"))
-        arguments = self._stream.mode, tool, tool_input, self._settings.web_in_plan
-        await self._control.respond(request_id, decide_use(*arguments))
+        if request.get("callback_id") == EDIT_HOOK:
+            is_plan, is_memory = self._edits.is_plan(tool_input), self._edits.is_memory(tool_input)
+            answer = decide_edit(self._stream.mode, is_plan=is_plan, is_memory=is_memory)
+        else:
+            answer = decide_use(self._stream.mode, tool, tool_input, self._settings.web_in_plan)
+        await self._control.respond(request_id, answer)
 
     # Messages to the program --------------------------------------------------------------------
 

@@ -63,6 +63,9 @@ async def test_a_command_of_the_program_may_begin_another_conversation(open_clau
     assert only(events, agent_events.ConversationIdentified).resume_token == "next"
 
 
+SWITCHED_OFF = ("BACKGROUND_TASKS", "CRON", "WORKFLOWS")
+
+
 async def test_a_profile_is_sent_to_the_program_but_not_on_the_command_line(
     open_claude: Open, program: Path
 ) -> None:
@@ -76,8 +79,9 @@ async def test_a_profile_is_sent_to_the_program_but_not_on_the_command_line(
     ]
     off = [{"serverName": "threads"}, {"serverName": "looms"}]
     kept = {"useAutoModeDuringPlan": False, "crossSessionInbound": "refuse"}
-    ours = {"deniedMcpServers": off, **kept}
-    assert settings == [{"env": {"KEY": "secret"}, **ours}]
+    switches = {f"CLAUDE_CODE_DISABLE_{what}": "1" for what in SWITCHED_OFF}
+    ours = {"deniedMcpServers": off, **kept, "env": {"KEY": "secret", **switches}}
+    assert settings == [ours]
 
 
 @pytest.mark.parametrize(

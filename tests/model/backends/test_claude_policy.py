@@ -16,6 +16,7 @@ from model.backends.claude.policy import (
     OTHER_TOOLS,
     REFUSED_TOOLS,
     decide,
+    decide_edit,
     decide_use,
     denial_reason,
 )
@@ -98,6 +99,39 @@ def test_no_sub_agent_gets_a_place_of_its_own(mode: ExecutionMode, tool: str) ->
     for isolation in ("worktree", "remote", "a-new-one"):
         assert hook_decision(mode, tool, {"prompt": "x", "isolation": isolation}) == "deny"
     assert hook_decision(mode, tool, {"prompt": "x"}) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~/.claude/projects/-w/memory/MEMORY.md",
+        "~/.claude/agent-memory/any/notes.md",
+        "~/config/projects/-w/Memory/MEMORY.md",
+        "src/../.claude/agent-memory/any/notes.md",
+        ".CLAUDE/agent-memory-local/any/notes.md",
+        "../beside/.claude/settings.json",
+    ],
+)
+@pytest.mark.parametrize("key", ["file_path", "notebook_path"])
+def test_what_is_read_as_instructions_is_not_edited_unasked(
+    tmp_path: Path, path: str, key: str
+) -> None:
+    edits = Edits(tmp_path / "worktree", tmp_path / "home/.claude/plans")
+    assert edits.is_memory({key: path.replace("~", str(tmp_path / "home"))})
+    for mode, decision in zip(MODES, ("deny", "ask", None), strict=True):
+        answer = decide_edit(mode, is_plan=False, is_memory=True)
+        assert answer.get("hookSpecificOutput", {}).get("permissionDecision") == decision
+
+
+def test_other_edits_are_left_to_the_program_in_build_and_yolo(tmp_path: Path) -> None:
+    worktree = tmp_path / ".claude/worktrees/one"  # which may itself lie in such a folder
+    edits = Edits(worktree, tmp_path / "home/.claude/plans")
+    for path in ("a.py", "src/memory/a.py", str(worktree / "b.py"), "/elsewhere/c.py", ""):
+        assert not edits.is_memory({"file_path": path}), path
+    for mode in ("build", "yolo"):
+        assert decide_edit(mode, is_plan=False, is_memory=False) == {}
+    assert decide_edit("plan", is_plan=False, is_memory=False) != {}
+    assert all(decide_edit(mode, is_plan=True, is_memory=True) == {} for mode in MODES)
 
 
 def test_plan_mode_uses_the_web_only_if_allowed() -> None:
