@@ -50,6 +50,9 @@ _KITTY = re.compile(r"\x1b\[(?:27(?:;\d*)?|[\d:]+;[\d:]*;[\d:]+)u")
 """Keys in a form that only terminals use that send all keys as sequences."""
 _MOUSE = re.compile(r"\x1b\[<\d{1,3};-?\d{1,5};-?\d{1,5}[Mm]")
 _SIZE = re.compile(r"\x1b\[48;" + ";".join([r"(\d{1,4})(?::\d*)?"] * 4) + "t")
+_MAX_COLUMNS: Final = 2000
+_MAX_ROWS: Final = 1000
+"""More than any screen has; drawing a report of more would take all memory."""
 _MODE = re.compile(r"\x1b\[\?(\d+);(\d)\$y")
 _COLORS_CHANGED = re.compile(r"\x1b\[\?997;[12]n")
 _KEYBOARD = re.compile(r"\x1b\[\?(\d{1,4})u")
@@ -216,7 +219,7 @@ class InputParser(KeyReader):
     def _resize(
         self, height: int, width: int, pixel_height: int, pixel_width: int
     ) -> Iterator[Message]:
-        if width and height:
+        if 0 < width <= _MAX_COLUMNS and 0 < height <= _MAX_ROWS:
             event = events.Resize.from_dimensions((width, height), (pixel_width, pixel_height))
             self.terminal_size, self.terminal_pixel_size = event.size, event.pixel_size
             self.mouse_pixels = bool(pixel_width and pixel_height)

@@ -263,6 +263,12 @@ def test_responses_among_keys_keep_their_order():
     assert [type(message) for message in line.received].count(BackgroundReported) == 2
 
 
+@pytest.mark.parametrize("size", ["0;80", "24;0", "9999;80", "24;9999"])
+def test_sizes_that_no_screen_has_are_ignored(size: str) -> None:
+    line = TimedParser().send(f"\x1b[48;{size};0;0t")
+    assert line.received == []
+
+
 def test_reports_of_the_terminal_become_events():
     line = TimedParser().send(
         "\x1b[?997;", "1n", "\x1b[I\x1b[O", "\x1b[?2026;2$y", "\x1b[48;40;120;800;1200t",
