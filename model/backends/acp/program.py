@@ -13,6 +13,7 @@ from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.backends.process import build_agent_environment
 from model.backends.traffic import TrafficRecorder
 from model.base.errors import SpinneyError
+from model.domain.modes import ExecutionMode
 
 PROTOCOL_VERSION: Final = 1
 """The supported version of the protocol."""
@@ -77,11 +78,11 @@ def parse_capabilities(label: str, command: str, response: Json) -> Capabilities
     )
 
 
-def describe_unasking_mode(label: str, mode: str) -> str:
+def describe_unasking_mode(label: str, name: str, mode: ExecutionMode) -> str:
     """The note about an agent that has no mode which is known to ask."""
     return (
-        f"{label} may act without asking you in its mode '{mode}': it offers none that is known to"
-        ' ask. If it has one, name it in agents.toml: modes = {build = "…"}'
+        f"{label} may act without asking you in its mode '{name}': it offers none that is known to"
+        f' ask. If it has one, name it in agents.toml: modes = {{{mode} = "…"}}'
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from model.backends import agent_events, base
 from model.backends.acp.policy import Option, find_option
+from model.backends.acp.tools import ToolCall
 from model.backends.json_rpc import JsonRpc
 from model.backends.pending import PendingRequests
 
@@ -39,6 +40,22 @@ class PermissionRequests(PendingRequests[PermissionRequest]):
         request_id = uuid.uuid4().hex
         self[request_id] = request
         return request_id
+
+    async def ask(
+        self,
+        rpc_id: object,
+        options: tuple[Option, ...],
+        call: ToolCall,
+        use: agent_events.ToolUse,
+    ) -> None:
+        """Ask the user about a call, which is shown as `use`."""
+        request_id = self.add(PermissionRequest(rpc_id, options, call.title or use.name))
+        title = call.title if call.title != use.name else ""
+        await self._emit(
+            agent_events.PermissionRequested(
+                request_id, use.name, use.input, title, call.id or None
+            )
+        )
 
     async def decide(
         self, rpc_id: object, options: Sequence[Option], decision: base.Verdict

@@ -8,6 +8,7 @@ from model.agents.agents_file import AgentRow
 from model.backends import agent_events, base
 from model.backends.acp import errors, program
 from model.backends.acp import prompt as acp_prompt
+from model.backends.acp.mode_guard import ModeGuard
 from model.backends.acp.policy import (
     PLAN_INSTRUCTIONS,
     SWITCH_MODE,
@@ -26,7 +27,6 @@ from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
 from model.base.errors import ErrorType, SpinneyError
-from model.base.text import clean_line
 from model.domain.agent_commands import AgentCommand
 from model.domain.usage import Usage
 
@@ -59,10 +59,13 @@ class AcpSession:
         self._follow_up_task: asyncio.Task[None] | None = None
         self._usage = Usage()
         self._noticed: set[str] = set()
+        self._reported_mode = ""
+        """The mode that the agent reported since the last request to change a setting."""
         self.capabilities = Capabilities()
         self._link = ProcessChannel(row.label, process, self._on_line, launch.recorder)
         self._rpc = JsonRpc(row.label, self._link.write, self._link.ended)
         self._requests = PermissionRequests(row.label, self._rpc, self._link.emit)
+        self._guard = ModeGuard(self._choices, self._link, self._select, self.stop)
 
     # Start -------------------------------------------------------------------------------------
 
@@ -146,7 +149,10 @@ class AcpSession:
         self._stream.begin_turn()
         self._usage = Usage()
         self._follow_ups.clear()
-        await self._link.start_turn(self._prompt(blocks))
+        self._guard.begin_turn()
+        message = self._prompt(blocks)
+        await self._guard.check(self._mode)  # it may have switched since its settings were applied
+        await self._link.start_turn(message)
         if not is_command:
             self._preamble = ""
 
@@ -165,6 +171,7 @@ class AcpSession:
     async def approve(self, request_id: str, settings: Settings, plan: str | None) -> None:
         """Execute the plan with these settings; an edited plan is sent as a message."""
         request = self._requests.take(request_id)
+        self._guard.cancel()  # it sets back to the mode before
         self._settings, self._mode = settings, settings.mode
         await self._link.emit(agent_events.TurnModeReported(self._mode))
         is_edited = bool(plan and plan.strip() != request.plan.strip())
@@ -202,6 +209,7 @@ class AcpSession:
         """End the program and all processes that it started."""
         if self._follow_up_task is not None:
             self._follow_up_task.cancel()
+        self._guard.cancel()
         await self._link.close(self._cancel)
 
     # Messages from the agent -------------------------------------------------------------------
@@ -245,10 +253,10 @@ class AcpSession:
                 pass  # the replay of a history
             case "current_mode_update":
                 self._choices.set_current("mode", as_text(update.get("currentModeId")))
-                await self._check_plan_mode()
+                await self._check_mode()
             case "config_option_update":
                 self._choices.update(update)
-                await self._check_plan_mode()
+                await self._check_mode()
             case _:
                 # Updates outside a turn are late and are ignored.
                 if self._link.is_turn_open:
@@ -257,11 +265,14 @@ class AcpSession:
                     cost = self._stream.turn_cost
                     await self._link.emit(agent_events.UsageReported(self._usage, cost))
 
-    async def _check_plan_mode(self) -> None:
-        """Follow an agent that enters plan mode by itself; only the user can leave plan mode."""
+    async def _check_mode(self) -> None:
+        """Follow an agent that enters plan mode by itself; it may not switch to what asks less."""
+        self._reported_mode = self._choices.current("mode")
         if self._link.is_turn_open and self._choices.is_planning and self._mode != "plan":
             self._mode = "plan"
             await self._link.emit(agent_events.ModeChanged("plan"))
+        elif self._prompt_number is not None:
+            await self._guard.check(self._mode)
 
     async def _on_turn_end(self, response: Json) -> None:
         await self._requests.withdraw(*self._requests)
@@ -300,7 +311,9 @@ class AcpSession:
             if self._link.is_stopping:
                 await self._finish("stopped")
                 return
-            await self._link.write(self._prompt(blocks))
+            message = self._prompt(blocks)
+            await self._guard.check(self._mode)
+            await self._link.write(message)
         except SpinneyError as error:
             await self._fail(error.message, error.error_type)
 
@@ -330,16 +343,18 @@ class AcpSession:
     # Permissions -------------------------------------------------------------------------------
 
     async def _on_permission_request(self, rpc_id: object, params: Json) -> None:
-        if (
-            params.get("sessionId") != self._id
-            or not self._link.is_turn_open
-            or self._link.is_stopping
-        ):
+        is_outside = not self._link.is_turn_open
+        is_unanswered = self._text_only if is_outside else self._link.is_stopping
+        if params.get("sessionId") != self._id or is_unanswered:
             await self._requests.refuse(rpc_id)
             return
         call = self._stream.update_call(as_object(params.get("toolCall")))
         options = tuple(as_objects(params.get("options")))
         use = self._stream.first_use(call)
+        if is_outside:
+            # The engine refuses it, and says so.
+            await self._requests.ask(rpc_id, options, call, use)
+            return
         if call.kind == SWITCH_MODE and self._mode == "plan" and not self._text_only:
             plan = call.text or as_text(call.input.get("plan"))
             request_id = self._requests.add(PermissionRequest(rpc_id, options, use.name, plan))
@@ -349,14 +364,8 @@ class AcpSession:
         verdict = await self._judge(call)
         if verdict != "ask":
             await self._requests.decide(rpc_id, options, "allow" if verdict == "allow" else "deny")
-            return
-        request_id = self._requests.add(PermissionRequest(rpc_id, options, call.title or use.name))
-        title = call.title if call.title != use.name else ""
-        await self._link.emit(
-            agent_events.PermissionRequested(
-                request_id, use.name, use.input, title, call.id or None
-            )
-        )
+        else:
+            await self._requests.ask(rpc_id, options, call, use)
 
     async def _judge(self, call: ToolCall) -> Verdict:
         verdict = await asyncio.to_thread(
@@ -385,6 +394,7 @@ class AcpSession:
 
     async def _apply_settings(self) -> None:
         """Apply the settings that the agent offers; others are left to the agent."""
+        self._guard.cancel()
         model = self._settings.model
         if model and self._choices.has("model") and not self._choices.offers("model", model):
             await self._notice(f"{self._row.label} has no model '{model}' and uses its default.")
@@ -394,14 +404,20 @@ class AcpSession:
             "mode": self._choices.mode_id(self._mode),  # last: a model may have modes of its own
         }
         for category, value in values.items():
-            if value and (request := self._choices.change_request(category, value)) is not None:
-                method, params = request
-                response = await self._rpc.request(method, {"sessionId": self._id, **params})
-                self._choices.set_current(category, value)
-                self._choices.update(response)
-        if self._mode == "build" and (name := self._choices.unasking_mode) is not None:
-            note = program.describe_unasking_mode(self._row.label, clean_line(name))
-            await self._link.emit(agent_events.ConversationNote(note))
+            if value:
+                await self._select(category, value)
+
+    async def _select(self, category: str, value: str) -> None:
+        """Let the agent use `value`, if it offers that."""
+        if (request := self._choices.change_request(category, value)) is None:
+            return
+        method, params = request
+        self._reported_mode = ""
+        response = await self._rpc.request(method, {"sessionId": self._id, **params})
+        self._choices.set_current(category, value)
+        self._choices.update(response)
+        # What the agent reported behind the response may have been read before this continues.
+        self._choices.set_current("mode", self._reported_mode)
 
     async def _emit_all(self, events: Iterable[agent_events.AgentEvent]) -> None:
         for event in events:

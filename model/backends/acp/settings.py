@@ -72,6 +72,11 @@ class AgentSettings:
         if mode is not None and self._initial_mode is None:
             self._initial_mode = mode.current
 
+    def current(self, category: str) -> str:
+        """The current value; empty if the agent does not offer this category."""
+        choice = self._choices.get(category)
+        return "" if choice is None else choice.current
+
     def set_current(self, category: str, value: str) -> None:
         """Record a value that the agent reported or accepted as current."""
         if value and (choice := self._choices.get(category)) is not None:
@@ -98,10 +103,44 @@ class AgentSettings:
         choice = self._choices.get("mode")
         if choice is None:
             return None
-        if configured := self._configured.get(mode):
-            return configured
-        if mode == "plan":
-            return _find_option(choice, _PLAN)
+        if mode == "plan" and (planning := self._planning_mode(choice)):
+            return planning
+        return self._configured.get(mode) or self._asking_mode(choice)
+
+    def way_back(self, mode: ExecutionMode) -> str | None:
+        """The agent's mode for one of Spinney's, if its current one asks less or is unknown."""
+        choice, wanted = self._choices.get("mode"), self.mode_id(mode)
+        if choice is None or mode == "yolo" or not wanted or wanted == choice.current:
+            return None
+        is_planning = choice.has_name(choice.current, _PLAN)
+        if is_planning or (mode != "plan" and _asks(choice, choice.current)):
+            return None
+        return wanted if self.offers("mode", wanted) else None
+
+    def is_unasking(self, mode: ExecutionMode) -> bool:
+        """Whether the current mode is not known to ask and was not configured for `mode`."""
+        choice = self._choices.get("mode")
+        if choice is None or choice.current == self._configured.get(mode):
+            return False
+        return not (_asks(choice, choice.current) or choice.has_name(choice.current, _PLAN))
+
+    @property
+    def mode_name(self) -> str:
+        """The name of the current mode; empty if the agent has no modes."""
+        choice = self._choices.get("mode")
+        return "" if choice is None else dict(choice.options).get(choice.current) or choice.current
+
+    @property
+    def is_planning(self) -> bool:
+        """Whether the agent is in a read-only mode of its own."""
+        choice = self._choices.get("mode")
+        return choice is not None and choice.current == self._planning_mode(choice)
+
+    def _planning_mode(self, choice: Choice) -> str | None:
+        return self._configured.get("plan") or _find_option(choice, _PLAN)
+
+    def _asking_mode(self, choice: Choice) -> str | None:
+        """The mode in which the agent started if that asks, else the one that asks most."""
         initial = self._initial_mode or ""
         known = (*_PLAN, *_DECIDING, *_NEVER_ASKING)
         if _asks(choice, initial) or not choice.has_name(initial, known):
@@ -112,22 +151,6 @@ class AgentSettings:
             or (initial if is_deciding else None)
             or _find_option(choice, _DECIDING)
         )
-
-    @property
-    def unasking_mode(self) -> str | None:
-        """The name of the current mode if it is not known to ask and was not configured."""
-        choice = self._choices.get("mode")
-        if choice is None or choice.current in self._configured.values():
-            return None
-        if _asks(choice, choice.current) or choice.has_name(choice.current, _PLAN):
-            return None
-        return dict(choice.options).get(choice.current) or choice.current
-
-    @property
-    def is_planning(self) -> bool:
-        """Whether the agent is in a read-only mode of its own."""
-        choice = self._choices.get("mode")
-        return choice is not None and choice.current == self.mode_id("plan")
 
 
 def _choices(message: Json) -> Iterator[tuple[str, Choice]]:

@@ -54,6 +54,7 @@ class SmallAgent:
         self.mode = self.modes[0]
         self.model = "small"
         self.cancelled = asyncio.Event()
+        self.mode_was_set = asyncio.Event()
         self.client: Any = None
 
     def on_connect(self, conn: Any) -> None:
@@ -134,7 +135,10 @@ class SmallAgent:
 
     async def set_session_mode(self, mode_id: str, **params: Any) -> None:
         log_request("session/set_mode", mode_id=mode_id, **params)
+        if CAN.get("keeps_mode"):
+            raise acp.RequestError.internal_error()
         self.mode = mode_id
+        self.mode_was_set.set()
 
     async def set_config_option(
         self, config_id: str, session_id: str, value: str, **params: Any
@@ -142,6 +146,7 @@ class SmallAgent:
         log_request("session/set_config_option", config_id=config_id, value=value)
         if config_id == "m":
             self.mode = value
+            self.mode_was_set.set()
         else:
             self.model = value
         options = self._choices()["config_options"]
@@ -152,6 +157,7 @@ class SmallAgent:
     async def cancel(self, session_id: str, **params: Any) -> None:
         log_request("session/cancel", session_id=session_id)
         self.cancelled.set()
+        self.mode_was_set.set()
 
     async def prompt(
         self, session_id: str, prompt: list[Any], **params: Any
@@ -219,6 +225,35 @@ class SmallAgent:
     async def _switch(self, session_id: str, rest: str) -> None:
         self.mode = rest
         await self.send_update(session_id, say.update_current_mode(rest))
+
+    async def _drift(self, session_id: str, rest: str) -> str | None:
+        """`drift: MODE COUNT` switches as often, each time until it is set back."""
+        mode, count = rest.split(" ")
+        for _ in range(int(count)):
+            self.mode_was_set.clear()
+            if CAN.get("options"):
+                self.mode = mode
+                options = self._choices()["config_options"]
+                update = schema.ConfigOptionUpdate(
+                    session_update="config_option_update", config_options=options
+                )
+                await self.send_update(session_id, update)
+            else:
+                await self._switch(session_id, mode)
+            await self.mode_was_set.wait()
+            if self.cancelled.is_set():
+                return "cancelled"
+        await self._mode(session_id, "")
+        return None
+
+    async def _later(self, session_id: str, rest: str) -> None:
+        """`later: COMMAND` asks for permission when the process gets a signal."""
+
+        def ask() -> None:
+            self.late = asyncio.create_task(self._bash(session_id, rest))
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, ask)
+        await self._say(session_id, str(os.getpid()))
 
     async def _edit(self, session_id: str, rest: str) -> str | None:
         """`edit: PATH old new` asks for permission; only the request has the diff."""

@@ -1,5 +1,7 @@
 """Permissions, modes and plans of agents of the Agent Client Protocol."""
 
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +10,13 @@ import pytest
 from model.backends import agent_events, base
 from model.backends.acp.settings import AgentSettings
 from model.base.errors import SpinneyError
-from tests.model.backends.acp_small import ROW, TURN_USAGE, read_prompts, read_requests
-from tests.model.backends.agents import Open, only, text
+from tests.model.backends.acp_small import ROW, TURN_USAGE, Json, read_prompts, read_requests
+from tests.model.backends.agents import Open, only, text, wait_until
+
+
+def notes(events: list[agent_events.AgentEvent]) -> list[str]:
+    return [event.text for event in events if isinstance(event, agent_events.ConversationNote)]
+
 
 # Permissions -------------------------------------------------------------------------------------
 
@@ -61,6 +68,21 @@ async def test_a_denial_without_a_reason_sends_no_further_message(
     await conversation.agent.permit(asked.request_id, "deny")
     await conversation.rest()
     assert len(read_prompts(request_log)) == 1
+
+
+async def test_a_request_outside_of_a_turn_is_left_to_the_engine_which_refuses_it(
+    open_small: Open, request_log: Path, worktree: Path
+) -> None:
+    conversation = await open_small(mode="yolo")
+    pid = int(text(await conversation.turn("later: touch a.txt")))
+    os.kill(pid, signal.SIGUSR1)
+    asked = await conversation.until(agent_events.PermissionRequested)
+    await conversation.agent.permit(asked.request_id, "deny", "No turn.")
+    await wait_until(lambda: bool(read_requests(request_log, "permission")))
+    assert read_requests(request_log, "permission")[0]["outcome"]["optionId"] == "no"
+    assert list(worktree.iterdir()) == []
+    await conversation.turn("say: hi")
+    assert read_prompts(request_log)[1:] == [["say: hi"]]
 
 
 async def test_an_edit_outside_the_worktree_needs_permission(
@@ -205,6 +227,63 @@ async def test_the_conversation_says_if_no_mode_is_known_to_ask(open_small: Open
     conversation = await open_small(configured, can={"modes": True, "mode_names": names})
     events = await conversation.turn("mode: ?")
     assert not any(isinstance(event, agent_events.ConversationNote) for event in events)
+
+
+async def test_the_conversation_says_in_plan_too_if_no_mode_is_known_to_ask(
+    open_small: Open,
+) -> None:
+    conversation = await open_small(can={"modes": True, "mode_names": ["auto"]}, mode="plan")
+    note = only(await conversation.turn("mode: ?"), agent_events.ConversationNote).text
+    assert "without asking you in its mode 'Auto'" in note
+    assert "{plan = " in note
+
+
+async def test_plan_is_a_mode_that_asks_if_the_agent_cannot_plan(open_small: Open) -> None:
+    conversation = await open_small(
+        can={"modes": True, "mode_names": ["auto", "build"]}, mode="plan"
+    )
+    events = await conversation.turn("mode: ?")
+    assert text(events) == "build small "
+    assert notes(events) == []
+
+
+@pytest.mark.parametrize("form", ["modes", "options"])
+@pytest.mark.parametrize(
+    ("mode", "other"), [("build", "yolo"), ("plan", "yolo"), ("plan", "build")]
+)
+async def test_an_agent_that_switches_to_a_mode_that_asks_less_is_set_back_with_a_note(
+    open_small: Open, form: str, mode: str, other: str
+) -> None:
+    conversation = await open_small(can={form: True}, mode=mode)
+    events = await conversation.turn(f"drift: {other} 2")
+    assert text(events) == f"{mode} small "
+    (note,) = notes(events)
+    assert f"switched itself to its mode '{other}'" in note.lower()
+    assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
+    # Each turn has its own note.
+    assert len(notes(await conversation.turn(f"drift: {other} 1"))) == 1
+
+
+@pytest.mark.parametrize("can", [{}, {"keeps_mode": True}])
+async def test_an_agent_that_cannot_be_set_back_is_stopped_with_a_note(
+    open_small: Open, can: Json
+) -> None:
+    conversation = await open_small(can={"modes": True, **can})
+    events = await conversation.turn("drift: yolo 99")
+    assert only(events, agent_events.TurnFinished).stop_reason == "stopped"
+    _, note = notes(events)
+    assert "does not leave its mode 'Yolo'" in note
+
+
+@pytest.mark.parametrize(("mode", "other"), [("yolo", "yolo"), ("build", "default")])
+async def test_a_switch_that_the_users_mode_permits_is_left_alone(
+    open_small: Open, request_log: Path, mode: str, other: str
+) -> None:
+    can = {"modes": True, "mode_names": ["build", "plan", "yolo", "default"]}
+    conversation = await open_small(can=can, mode=mode)
+    events = await conversation.turn(f"switch: {other}")
+    assert notes(events) == []
+    assert read_requests(request_log, "session/set_mode") == []
 
 
 async def test_claude_agent_acp_is_set_not_to_decide_in_plan_mode(
