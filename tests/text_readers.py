@@ -264,6 +264,7 @@ OTHERS: Final = {
     "model/cli/command_parser.py: seconds": "the person's own command line",
     "model/cli/command_parser.py: token": "the person's own command line",
     "model/api/worktrees.py: _validate_label": "a color of seven characters at most",
+    "model/chat/tool_outputs.py: _BOUNDARIES": "sets of single characters",
     "model/git/cloning.py: _ProgressReader.feed": "a set of two characters, in pieces of 64 kB",
     "model/git/run.py: _read_version": "what the installed git says of its version",
     "model/git/ssh.py: resolve_host": "settings that the person's own ssh lists, one on each line",
