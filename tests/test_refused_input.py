@@ -1,4 +1,4 @@
-"""Paths that the system refuses to look at, on the command line.
+"""Paths that the system refuses to look at, and values that are not JSON, on the command line.
 
 Each is answered by one sentence and an exit code.
 """
@@ -13,6 +13,8 @@ import spinney
 from tests.program import Program
 
 LONG = "/tmp/" + "a" * 300
+NESTED = '{"sessionId":' + "[" * 3000 + "]" * 3000 + "}"
+NESTED_OBJECT = '{"sessionId":' + '{"a":' * 980 + "1" + "}" * 981
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -113,3 +115,24 @@ def test_doctor_reports_directories_that_it_cannot_look_at(
     else:
         assert (code, errors) == (1, "")
         assert "git" in out and refused in out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["get_session", NESTED], 2, "nested too deeply"),
+        (["get_session", NESTED_OBJECT], 2, "nested too deeply"),
+        (["get_session", '{"sessionId":NaN}'], 2, "not finite"),
+        (["get_session", '{"sessionId":[-Infinity]}'], 2, "not finite"),
+        (["get_messages", "sessionId=x", "limit=1e400"], 1, "must be a whole number"),
+        (["get_messages", "sessionId=x", "limit=NaN"], 1, "must be a whole number"),
+        (["get_session", "sessionId=" + "[" * 3000], 4, "Session not found: ["),
+        (["get_session", "sessionId=NaN"], 4, "Session not found: NaN"),
+    ],
+)
+def test_what_is_not_json_is_refused_at_once(
+    run: Run, words: list[str], code: int, message: str
+) -> None:
+    found, out, errors = run("call", *words)
+    assert (found, out) == (code, "")
+    assert message in errors and errors.count("\n") == 1
