@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         return 0  # The reader of our output has gone, as in `spinney events | head`.
     except Exception as error:
-        from model.base.errors import SpinneyError, UsageError, exit_code
+        from model.base.errors import SpinneyError, UsageError, exit_code, find_path_error
         from model.base.standard_streams import write_error
 
         if isinstance(error, FileNotFoundError) and not _has_directory():
@@ -57,6 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
                 "and try again.",
                 "not_found",
             )
+        error = find_path_error(error) or error
         if not isinstance(error, SpinneyError):
             raise
         usage = error.usage if isinstance(error, UsageError) else ""
@@ -168,12 +169,10 @@ def _run_behind(work: "Callable[[ForegroundProcess], int]") -> int:
 
 def _open_terminal(path: str, foreground: "ForegroundProcess", *, demo: bool) -> int:
     """Become the Spinney of this data directory, or attach to the one that is running."""
-    from pathlib import Path
-
     from model.base.instance import acquire_lock
-    from model.base.paths import resolve_directories
+    from model.base.paths import expand_home, resolve_directories
 
-    paths, offered = resolve_directories(), Path(path).expanduser().absolute()
+    paths, offered = resolve_directories(), expand_home(path).absolute()
     paths.create()
     lock = acquire_lock(paths.lock)
     if lock is None:

@@ -1,12 +1,12 @@
 """Strict JSON parsing and serialization, and errors without internal details."""
 
 import json
-import math
 from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
+from model.base import strict_json
 from model.base.errors import SpinneyError
 from model.base.text import make_json_visible, make_visible
 from model.domain.sessions import Session
@@ -19,26 +19,12 @@ PROTOCOL = "spinney"
 def parse_json(text: str | bytes) -> Any:
     """Parse JSON. Raises `SpinneyError` if it is invalid, which includes NaN and infinity."""
     try:
-        return _DECODER.decode(text if isinstance(text, str) else text.decode())
-    except RecursionError:
-        raise SpinneyError("Invalid request: it is nested too deeply") from None
+        return strict_json.parse_json(text if isinstance(text, str) else text.decode())
+    except UnicodeDecodeError:
+        raise SpinneyError("Invalid request: it is not UTF-8") from None
     except ValueError as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is not valid JSON"
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise SpinneyError(f"Invalid request: {reason}") from None
-
-
-def _reject_constant(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _parse_finite(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise ValueError(text)
-    return value
-
-
-_DECODER = json.JSONDecoder(parse_constant=_reject_constant, parse_float=_parse_finite)
 
 
 _SESSIONS = SessionJson()

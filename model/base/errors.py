@@ -1,5 +1,6 @@
 """The exception whose message is shown to users, its types, and the interface's exact messages."""
 
+import errno
 import os
 from typing import Final, Literal
 
@@ -102,6 +103,18 @@ def as_user_error(error: BaseException, operation: str) -> SpinneyError:
         f"Something went wrong inside Spinney. Its log has the details under {reference}.",
         "internal_error",
     )
+
+
+def find_path_error(error: BaseException) -> SpinneyError | None:
+    """Convert the error of a path that the system refuses to look at; `None` for any other.
+
+    Until Python 3.14 even `Path.exists` raises it: in a folder that may not be entered, or for a
+    name that is too long. Commands leave it to the entry point of the command line.
+    """
+    refusals = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR)
+    if not isinstance(error, OSError) or error.filename is None or error.errno not in refusals:
+        return None
+    return SpinneyError(f"{os.fsdecode(error.filename)}: {error.strerror}.", "not_found")
 
 
 def project_not_found(project_id: str) -> SpinneyError:

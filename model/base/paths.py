@@ -155,7 +155,7 @@ class Directories:
 
 def resolve_directories(environ: Mapping[str, str] = os.environ) -> Directories:
     """This user's folders; `SPINNEY_CONFIG_DIR` and `SPINNEY_DATA_DIR` override the defaults."""
-    home = Path(environ.get("HOME") or Path.home())
+    home = Path(environ.get("HOME") or expand_home("~"))
     config = environ.get("SPINNEY_CONFIG_DIR")
     data = environ.get("SPINNEY_DATA_DIR")
     return Directories(
@@ -163,6 +163,22 @@ def resolve_directories(environ: Mapping[str, str] = os.environ) -> Directories:
         data=_absolute(data) if data else _default_directory("data"),
         home=home,
     )
+
+
+def expand_home(text: str) -> Path:
+    """The path with the home directory for `~`. Raises `SpinneyError` if that is unknown."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise SpinneyError(
+            f"The home directory of {text} is unknown. Write the whole path, or set HOME.",
+            "not_found",
+        ) from None
+
+
+def resolve_links(path: Path) -> Path:
+    """As `Path.resolve`, which until Python 3.13 raises `RuntimeError` for a loop of links."""
+    return Path(os.path.realpath(path))
 
 
 def _default_directory(kind: Literal["config", "data"]) -> Path:
@@ -173,7 +189,7 @@ def _default_directory(kind: Literal["config", "data"]) -> Path:
     if os.uname().sysname == "Linux":
         variable, default = _XDG[kind]
         chosen = os.environ.get(variable, "")
-        return (Path(chosen) if chosen.strip() else Path(default).expanduser()) / APP_DIR
+        return (Path(chosen) if chosen.strip() else expand_home(default)) / APP_DIR
     import platformdirs
 
     choose = {"config": platformdirs.user_config_path, "data": platformdirs.user_data_path}[kind]
@@ -256,7 +272,7 @@ def find_backup_path(path: Path) -> Path:
 
 
 def _absolute(text: str) -> Path:
-    return Path(text).expanduser().absolute()
+    return expand_home(text).absolute()
 
 
 def _replace(path: Path, data: bytes, mode: int, before_rename: Callable[[], None] | None) -> None:

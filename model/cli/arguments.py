@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import UsageError
+from model.base.strict_json import parse_json
 from model.base.suggestions import did_you_mean
 
 TABLE: Final = Path(__file__).with_name("commands.json")
@@ -113,7 +114,7 @@ def parse_arguments(
     for word in given:
         if word.lstrip().startswith("{"):
             try:
-                arguments |= json.loads(word)
+                arguments |= parse_json(word)
             except ValueError as error:
                 raise UsageError(f"Not a JSON object: {word} ({error})") from None
             continue
@@ -122,7 +123,10 @@ def parse_arguments(
             raise UsageError(f"Neither name=value nor a JSON object: {word}")
         arguments[name] = _read(command.arguments.get(_wire(name), {}), value, base)
     _check_names(command, arguments)
-    return _with_agents(arguments, _table()["agents"])
+    try:
+        return _with_agents(arguments, _table()["agents"])
+    except RecursionError:
+        raise UsageError("An argument is nested too deeply.") from None
 
 
 def _read(argument: dict[str, Any], value: str, base: Path | None) -> Any:
@@ -131,7 +135,7 @@ def _read(argument: dict[str, Any], value: str, base: Path | None) -> Any:
         return _absolute(value, base)
     takes = argument.get("takes", ())
     try:
-        read = json.loads(value)
+        read = parse_json(value)
     except ValueError:
         return value
     kind = "null" if read is None else _TYPES.get(type(read), "string")

@@ -17,7 +17,13 @@ from typing import Final, TextIO
 
 from model.base.code_block import code_block
 from model.base.errors import SpinneyError
-from model.base.paths import PRIVATE_FILE, create_private_directory, file_error, resolve_directories
+from model.base.paths import (
+    PRIVATE_FILE,
+    create_private_directory,
+    expand_home,
+    file_error,
+    resolve_directories,
+)
 from model.base.standard_streams import write_json, write_output
 from model.chat.session_rows import SessionFilter, list_session_rows
 from model.cli.lookup import find_session
@@ -54,7 +60,7 @@ def export(options: Namespace) -> int:
     A Spinney may be running meanwhile. Raises `SpinneyError`.
     """
     chosen = options.database
-    database = Path(chosen).expanduser() if chosen else resolve_directories().database
+    database = expand_home(chosen) if chosen else resolve_directories().database
     if not database.is_file():
         raise SpinneyError(f"There is no database {database}.", "not_found")
     if options.session is not None:
@@ -64,7 +70,7 @@ def export(options: Namespace) -> int:
     elif options.folder is None:
         options.parser.error("give FOLDER for all conversations, or --session SESSION for one")
     else:
-        write_output(export_all(database, Path(options.folder).expanduser()) + "\n")
+        write_output(export_all(database, expand_home(options.folder)) + "\n")
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from model.base.errors import SpinneyError, UsageError
+from model.base.paths import expand_home, resolve_links
 from model.base.suggestions import did_you_mean
 from model.base.text import clean_line
 
@@ -120,15 +121,15 @@ def find_project(projects: Sequence[Json], worktrees: Sequence[Json], wanted: st
             )
         return inside
     assert wanted is not None
-    path = str(Path(wanted).expanduser().resolve())
+    path = str(resolve_links(expand_home(wanted)))
     matches = _match(projects, wanted) or [one for one in projects if one["path"] == path]
     return _only(matches, projects, "project", wanted, lambda project: project["path"])
 
 
 def find_innermost(places: Iterable[Json], path: Path) -> Json | None:
     """Return the project or worktree with the innermost directory that contains a path."""
-    here = path.resolve()
-    inside = [one for one in places if here.is_relative_to(Path(one["path"]).resolve())]
+    here = resolve_links(path)
+    inside = [one for one in places if here.is_relative_to(resolve_links(Path(one["path"])))]
     return max(inside, key=lambda one: len(one["path"]), default=None)
 
 
@@ -153,9 +154,9 @@ def _of_worktree(rows: Sequence[Json], wanted: str) -> list[Json]:
 
 def _of_directory(rows: Sequence[Json]) -> list[Json]:
     """Return the sessions of the innermost worktree that the current directory is in."""
-    here = Path.cwd().resolve()
+    here = resolve_links(Path.cwd())
     places = {row["worktree_path"] for row in rows}
-    inside = [place for place in places if here.is_relative_to(Path(place).resolve())]
+    inside = [place for place in places if here.is_relative_to(resolve_links(Path(place)))]
     place = max(inside, key=len, default=None)
     found = [row for row in rows if row["worktree_path"] == place and row["archived_at"] is None]
     if not found:

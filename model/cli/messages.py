@@ -3,10 +3,10 @@
 import sys
 import uuid
 from argparse import Namespace
-from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError, UsageError
+from model.base.paths import expand_home
 from model.base.standard_streams import write_error, write_output
 from model.cli.conversation_text import format_message
 from model.cli.logs import read_messages
@@ -34,7 +34,7 @@ def read_message(text: str | None, options: Namespace) -> str:
 
 def read_attachments(options: Namespace) -> dict[str, list[str]]:
     """Return the argument `files` with absolute paths, if files are attached."""
-    paths = [str(Path(name).expanduser().absolute()) for name in options.attach]
+    paths = [str(expand_home(name).absolute()) for name in options.attach]
     return {"files": paths} if paths else {}
 
 
@@ -71,7 +71,7 @@ def _read(name: str) -> str:
         if name == "-":
             data = sys.stdin.buffer.read(_MAX_BYTES)
         else:
-            with Path(name).expanduser().open("rb") as file:
+            with expand_home(name).open("rb") as file:
                 data = file.read(_MAX_BYTES)
     except OSError as error:
         raise SpinneyError(f"{name} cannot be read: {error.strerror}.", "not_found") from None

@@ -16,6 +16,7 @@ from typing import Any, Final, cast, get_args
 
 from model.base.errors import ErrorType, NotRunningError, SpinneyError
 from model.base.paths import resolve_directories
+from model.base.strict_json import dump_json
 from model.client.endpoint import find_endpoint, timeout_error
 
 CONNECT_TIMEOUT: Final = 10.0
@@ -85,13 +86,16 @@ class Connection:
         wanted = [str(number) for number in range(first, self._number + 1)]
         while len(replies) < len(calls):
             frame = self._receive()
+            if frame.get("type") == "error" and frame.get("id") is None:
+                _read_result(frame)  # A request was not understood, so that its id is unknown.
             if "event" not in frame and frame.get("id") in wanted:
                 replies[frame["id"]] = frame
         return [_read_result(replies[key]) for key in wanted]
 
     def send(self, frame: Json) -> None:
         """Send a frame."""
-        self._guard(lambda: _send(self._socket, _TEXT, json.dumps(frame).encode()))
+        body = dump_json(frame).encode()
+        self._guard(lambda: _send(self._socket, _TEXT, body))
 
     def events(self, until: float | None = None) -> Iterator[Json]:
         """Event frames as they arrive; ends at the time `until` of `time.monotonic`."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
+from model.base.paths import expand_home, resolve_links
 from model.base.standard_streams import write_json, write_output
 from model.base.text import clean_line, make_visible
 from model.cli.lookup import find_innermost, list_projects, list_worktrees
@@ -19,7 +20,7 @@ def why(options: Namespace) -> int:
     """Print the origin of a line; returns the exit code."""
     path, line = _split(options)
     worktree = _find_worktree(path)
-    root = Path(worktree["path"]).resolve()
+    root = resolve_links(Path(worktree["path"]))
     origin = request_here(
         "explain_line", worktreeId=worktree["id"], path=str(path.relative_to(root)), line=line
     )
@@ -34,8 +35,8 @@ def _split(options: Namespace) -> tuple[Path, int]:
     name, _, line = options.place.rpartition(":")
     if not name or not line.isdecimal() or len(line) > 9 or int(line) < 1:
         options.parser.error("name a file and a line, as in src/parse.py:120")
-    path = Path(name).expanduser().absolute()
-    return path.parent.resolve() / path.name, int(line)
+    path = expand_home(name).absolute()
+    return resolve_links(path.parent) / path.name, int(line)
 
 
 def _find_worktree(path: Path) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from model import PROTOCOL
 from model.api.command import Command, camel_case
 from model.base.errors import ErrorType, NotRunningError, SpinneyError
 from model.base.instance import protocol_mismatch
+from model.base.strict_json import dump_json
 from model.client.base import Disconnected, EventBatch, Loaded, Update
 from model.client.snapshot import parse_snapshot
 from model.domain.events.all import parse_event
@@ -276,7 +277,7 @@ class _Connection:
             if self.is_over:
                 raise self._lost()
             request = {"id": request_id, "command": name, "args": dict(args)}
-            await self.socket.send_str(json.dumps(request))
+            await self.socket.send_str(dump_json(request))
             return await reply
         except (aiohttp.ClientError, ConnectionError):
             raise self._lost() from None

@@ -74,7 +74,7 @@ async def examine_machine(directories: Directories) -> list[Finding]:
         *hosting,
         *folders,
         *preferences,
-        *await asyncio.to_thread(_check_database, directories.database),
+        *await asyncio.to_thread(_check_database_if_readable, directories.database),
         *await check_recovery_points(directories),
     ]
 
@@ -132,6 +132,13 @@ def _check_preferences(path: Path) -> list[Finding]:
     return [Finding("preferences", False, problem, remedy) for problem in problems]
 
 
+def _check_database_if_readable(path: Path) -> list[Finding]:
+    try:
+        return _check_database(path)
+    except OSError as error:
+        return [Finding("database", False, "not readable", f"{path}: {error.strerror}.")]
+
+
 def _check_database(path: Path) -> list[Finding]:
     """Check the database, its newest backup, and the copies kept of damaged ones."""
     findings = [_check_integrity(path) if path.exists() else Finding("database", None, "none yet")]
@@ -166,7 +173,7 @@ def _check_integrity(path: Path) -> Finding:
 
 def _check_directory(name: str, path: Path) -> Finding:
     existing = path
-    while not existing.exists():
+    while not os.path.exists(existing):  # noqa: PTH110 - `Path.exists` raises if it may not look
         existing = existing.parent
     usage = shutil.disk_usage(existing)
     # A file system of size zero holds no files, whatever its permissions say: /proc, for example.

@@ -87,3 +87,33 @@ def test_an_invalid_response_is_reported(
         pytest.raises(kind, match=message),
     ):
         quick_call.Connection(url, "", silent).call("list_projects")
+
+
+def test_a_request_that_is_not_understood_fails_though_its_id_is_unknown() -> None:
+    reply = b'{"type":"error","id":null,"error":"Invalid request: it is nested too deeply"}'
+
+    def answer(client: socket.socket) -> None:
+        client.sendall(b"HTTP/1.1 101 Switching Protocols\r\n\r\n" + frame(1, reply))
+        while client.recv(4096):
+            pass
+
+    with answering(answer) as url:
+        connection = quick_call.Connection(url, "", silent)
+        with pytest.raises(SpinneyError, match="nested too deeply"):
+            connection.call("list_projects")
+        connection.close()
+
+
+def test_nothing_is_sent_that_is_not_json() -> None:
+    received: list[bytes] = []
+
+    def answer(client: socket.socket) -> None:
+        client.sendall(b"HTTP/1.1 101 Switching Protocols\r\n\r\n")
+        received.append(client.recv(4096))
+
+    with answering(answer) as url:
+        connection = quick_call.Connection(url, "", silent)
+        with pytest.raises(SpinneyError, match="not finite"):
+            connection.call("get_messages", limit=float("nan"))
+        connection.close()
+    assert received == [b""]
