@@ -116,6 +116,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/secrets/assignments.py: _PLACEHOLDER": findall,
     "model/secrets/assignments.py: _VALUE": fullmatch,
     "model/secrets/assignments.py: _WORD": findall,
+    "model/secrets/formats.py: _BEFORE": findall,
     "model/secrets/formats.py: KeyFormat.__post_init__": lambda _, text: find_secrets(text),
     "model/git/nested.py: _LEFT": match,
     "model/git/conflict_markers.py: _MARKERS": lambda _, text: has_markers(text.split("\n")),
