@@ -96,6 +96,9 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/chat/texts.py: _MENTIONS_PLAN": search,
     "model/chat/texts.py: _STEP": findall,
     "model/chat/texts.py: make_session_name": call,
+    "model/chat/tool_outputs.py: _BOUNDARIES": lambda boundaries, text: [
+        boundary.findall(text) for boundary in boundaries
+    ],
     "model/client/address.py: without_token": call,
     "model/api/command.py: snake_case": call,
     "model/commands/secrets.py: _FINGERPRINT": fullmatch,
