@@ -96,6 +96,9 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/chat/texts.py: _MENTIONS_PLAN": search,
     "model/chat/texts.py: _STEP": findall,
     "model/chat/texts.py: make_session_name": call,
+    "model/chat/tool_outputs.py: _BOUNDARIES": lambda boundaries, text: [
+        boundary.findall(text) for boundary in boundaries
+    ],
     "model/client/address.py: without_token": call,
     "model/api/command.py: snake_case": call,
     "model/commands/secrets.py: _FINGERPRINT": fullmatch,
@@ -116,6 +119,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/secrets/assignments.py: _PLACEHOLDER": findall,
     "model/secrets/assignments.py: _VALUE": fullmatch,
     "model/secrets/assignments.py: _WORD": findall,
+    "model/secrets/formats.py: _BEFORE": findall,
     "model/secrets/formats.py: KeyFormat.__post_init__": lambda _, text: find_secrets(text),
     "model/git/nested.py: _LEFT": match,
     "model/git/conflict_markers.py: _MARKERS": lambda _, text: has_markers(text.split("\n")),
@@ -264,7 +268,6 @@ OTHERS: Final = {
     "model/cli/command_parser.py: seconds": "the person's own command line",
     "model/cli/command_parser.py: token": "the person's own command line",
     "model/api/worktrees.py: _validate_label": "a color of seven characters at most",
-    "model/chat/tool_outputs.py: _BOUNDARIES": "sets of single characters",
     "model/git/cloning.py: _ProgressReader.feed": "a set of two characters, in pieces of 64 kB",
     "model/git/run.py: _read_version": "what the installed git says of its version",
     "model/git/ssh.py: resolve_host": "settings that the person's own ssh lists, one on each line",

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from model.base.masking import BEFORE_KEY
+
 _HINTS: Final = ("passw", "passphrase", "pwd", "secret", "token", "key", "credential", "authori")
 _ASSIGNMENT: Final = re.compile(
     r"(?:passw(?:or)?d|passphrase|pwd|secret|token|credentials?|authorization"
@@ -30,7 +32,8 @@ _IN_URL: Final = re.compile(
 )
 """A password in an address, such as that of a database."""
 _BEARER: Final = re.compile(
-    r"\b(?:bearer|basic)[ \t]{1,3}(?P<bare>[A-Za-z0-9._~+/-]{20,2000}={0,2})", re.IGNORECASE
+    rf"{BEFORE_KEY}(?:bearer|basic)[ \t]{{1,3}}(?P<bare>[A-Za-z0-9._~+/-]{{20,2000}}={{0,2}})",
+    re.IGNORECASE,
 )
 """A token as it is sent, in whatever text."""
 _LABEL: Final = re.compile(

@@ -94,6 +94,16 @@ FORMATS: Final[dict[str, Callable[[], str]]] = {
     "doppler": lambda: "dp.pt." + _of(_WORD, 43),
     "tailscale": lambda: f"tskey-auth-{_of(_WORD, 11)}CNTRL-{_of(_WORD, 32)}",
     "age": lambda: "AGE-SECRET-KEY-1" + _of("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
+    "bedrock": lambda: "ABSK" + _of(_BASE64, 131) + "=",
+    "fireworks": lambda: "fw_" + _of(_WORD, 24),
+    "azure-devops": lambda: f"{_of(_WORD, 76)}AZDO{_of(_WORD, 4)}",
+    "brevo": lambda: f"xkeysib-{_of(_HEX, 64)}-{_of(_WORD, 16)}",
+    "postman": lambda: f"PMAK-{_of(_HEX, 24)}-{_of(_HEX, 34)}",
+    "fly": lambda: "fo1_" + _base64url(43),
+    "vercel": lambda: "vcp_" + _base64url(56),
+    "cloudflare": lambda: f"v1.0-{_of(_HEX, 24)}-{_of(_HEX, 146)}",
+    "dynatrace": lambda: f"dt0c01.{_of(_UPPER + _DIGITS, 24)}.{_of(_UPPER + _DIGITS, 64)}",
+    "1password": lambda: "ops_eyJ" + _of(_WORD, 400),
     "jwt": lambda: f"eyJhbGciOiJIUzI1NiJ9.eyJ{_of(_WORD, 60)}.{_base64url(43)}",
     "private-key": lambda: (
         "-----BEGIN RSA PRIVATE KEY-----\n"
@@ -107,6 +117,20 @@ FORMATS: Final[dict[str, Callable[[], str]]] = {
     ),
 }
 """A key of each known format."""
+
+BEFORE: Final = (
+    "", " ", "(", "=", "x=", "_", "x_", "**_", "-", "+", "a\n-", r"\n", r"\\n", r"\t", r"\r", r"\f",
+    r"\0", r"\e", r"\'", r'\"', r"\x3d", r"\075", r"\u003d", r"\U0000003D", "&#61;", "%20", "%3D",
+    "%3d", "%253D", "%u003d", "=3D", "\x1b[m", "\x1b[0m", "\x1b[31m", "\x1b[1;31m",
+    "\x1b[38;5;196m", "\x1b[01;31m\x1b[K", r"\033[31m", r"\x1b[31m", r"\u001b[31m", r"\e[0K",
+    "^[[31m", "[31m",
+)  # fmt: skip
+"""What stands directly before a key: escapes of many kinds, `_`, marks of a diff."""
+BEHIND: Final = (
+    "", " ", ")", "_", "_ y", "_**", r"\n", r"\\n", r"\t", r"\u0026", r"\x26", r"\033[0m", r"\'",
+    "&amp;", "%20y", "%26y", "\x1b[0m", "\x1b[m\x1b[K", "[0m",
+)  # fmt: skip
+"""What stands directly behind a key."""
 
 _STRONG: Final = _WORD + "!#@&*+"
 UNKNOWN: Final[tuple[Callable[[], tuple[str, str]], ...]] = (

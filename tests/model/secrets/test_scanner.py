@@ -1,14 +1,20 @@
 """Secrets are found in all forms in which people write them, and ordinary text has none."""
 
+import itertools
 import sysconfig
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from model.secrets.formats import KEY_FORMATS, KeyFormat
-from model.secrets.scanner import find_secrets, mask_secrets
-from tests.model.secrets.fake_keys import FORMATS, fake_keys
+from model.secrets.scanner import find_secrets, mask_for_guests, mask_secrets
+from tests.model.secrets.fake_keys import BEFORE, BEHIND, FORMATS, fake_keys
 from tests.text_cost import MAX_GROWTH, measure_growth
+
+_KNOWN_OTHERWISE: Final = {"private-key", "openssh-key", "azure-storage"}
+"""By their last line, or as the value of a name."""
+_BETWEEN: Final = "\n\0\n"
 
 
 def test_of_200_fake_keys_95_percent_are_found_whole() -> None:
@@ -27,6 +33,47 @@ def test_a_key_of_each_known_format_is_found(kind: str) -> None:
     found = find_secrets(f"see {key} there")
     assert [(secret.start, secret.end) for secret in found] == [(4, 4 + len(key))]
     assert found[0].label in {key_format.label for key_format in KEY_FORMATS}
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_key_is_masked_whole_whatever_escape_or_mark_it_touches(kind: str) -> None:
+    key = FORMATS[kind]()
+    label = find_secrets(key)[0].label
+    edges = list(itertools.product(BEFORE, BEHIND))
+    # As one text, which is ten times as fast.
+    text = _BETWEEN.join(f"{before}{key}{behind}" for before, behind in edges)
+    for (before, behind), masked in zip(edges, mask_secrets(text).split(_BETWEEN), strict=True):
+        assert masked.startswith(f"{before}[{label}]")
+        # What stands behind may be masked, too: "_" is a character of many keys.
+        assert behind.endswith(masked.removeprefix(f"{before}[{label}]"))
+    # To guests, some look like a line of a key, which has another label.
+    shown = mask_for_guests(text)
+    assert not any(part in shown for part in (key[:6], key[-6:]))
+
+
+def test_a_key_that_begins_with_digits_is_distinguished_from_an_escape() -> None:
+    key = FORMATS["telegram"]()
+    assert mask_secrets(f"%20{key[1:]}%20{key}") == "%20[Telegram bot token]%20[Telegram bot token]"
+
+
+def test_the_fake_keys_have_every_label() -> None:
+    labels = {find_secrets(make())[0].label for make in FORMATS.values()}
+    assert labels == {key_format.label for key_format in KEY_FORMATS}
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS.keys() - _KNOWN_OTHERWISE))
+def test_a_key_within_a_word_is_none(kind: str) -> None:
+    key = FORMATS[kind]()
+    for before in ("x", "n", "3D", "33m", "x20", "u003d", "%n", r"\xn", r"\w", r"\un00d"):
+        assert find_secrets(f"{before}{key}") == []
+    # If the length varies, the letter may be one of the key's.
+    assert mask_secrets(f"{key}x") in (f"{key}x", f"[{find_secrets(key)[0].label}]")
+
+
+@pytest.mark.parametrize("before", [r"\n", "%20", "\x1b[31m"])
+def test_a_token_that_is_sent_is_found_behind_an_escape(before: str) -> None:
+    text = f"{before}Bearer abcdefghijklmnopqrstuvwxyz0123456789"
+    assert mask_secrets(text) == f"{before}Bearer [password or token]"
 
 
 def test_ordinary_code_and_text_have_at_most_one_false_alarm_in_1000_lines() -> None:
@@ -90,7 +137,20 @@ def test_a_key_within_an_assignment_is_masked_once() -> None:
 @pytest.mark.parametrize("key_format", KEY_FORMATS, ids=lambda key_format: key_format.label)
 def test_a_longer_hostile_text_takes_longer_in_proportion(key_format: KeyFormat) -> None:
     for hint in key_format.hints:
-        for more in ("", "A", "0a", "eyJ", " ", "\n", "-----BEGIN PRIVATE KEY-----"):
+        for more in (
+            "",
+            "A",
+            "0a",
+            "_",
+            r"\n",
+            "%20",
+            "\x1b[31m",
+            "eyJ",
+            "_eyJ",
+            " ",
+            "\n",
+            "-----BEGIN PRIVATE KEY-----",
+        ):
             unit = hint + more
 
             def write(size: int, unit: str = unit) -> str:
