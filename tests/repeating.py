@@ -22,6 +22,8 @@ import pytest
 
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _SWITCH: Final = "SPINNEY_TESTS_REPEAT"
+_IS_ON: Final = os.environ.get(_SWITCH) == "1"
+"""Read once: a test may run in an environment of its own, and its report is made within it."""
 _MOST: Final = 2
 _TRIES: Final = 2
 _TRY_SECONDS: Final = 300.0
@@ -42,7 +44,7 @@ _HUNK: Final = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
     """Note in the report of a failure whether the test may be repeated."""
     report: pytest.TestReport = yield
-    if report.failed and _is_on():
+    if report.failed and _IS_ON:
         report.user_properties.append((_PROPERTY, _why_not(item)))
     return report
 
@@ -51,7 +53,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Any:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Repeat what failed, once everything else has ended; not in a worker."""
     config = session.config
-    if not _is_on() or hasattr(config, "workerinput"):
+    if not _IS_ON or hasattr(config, "workerinput"):
         return
     if session.exitstatus != pytest.ExitCode.TESTS_FAILED:
         return
@@ -82,10 +84,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         worker = getattr(report, "worker_id", "the only process")
         terminalreporter.write_line(report.longreprtext)
         terminalreporter.write_line(f"REPEATED {report.nodeid} ({report.when}, {worker})")
-
-
-def _is_on() -> bool:
-    return os.environ.get(_SWITCH) == "1"
 
 
 def _find_reason(failures: list[Any], names: list[str]) -> str:

@@ -31,6 +31,18 @@ def test_it(nothing):
     ran.touch()
     assert not is_first
 """
+ISOLATED = """\
+import os
+import pytest
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    for name in list(os.environ):
+        if name.startswith("SPINNEY_"):
+            monkeypatch.delenv(name)
+
+"""
+"""Removes variables until the end of a test, as the tests of real programs do."""
 OLD = "2001-01-01T00:00:00Z"
 
 
@@ -72,8 +84,12 @@ def repository(tmp_path: Path) -> Repository:
     return made
 
 
-def test_one_that_fails_once_is_named_and_does_not_refuse(repository: Repository) -> None:
-    ran = run_suite(repository, "test_suite.py", ONCE.format(case=""), "-n", "1")
+@pytest.mark.parametrize("environment", ["", ISOLATED])
+def test_one_that_fails_once_is_named_and_does_not_refuse(
+    repository: Repository, environment: str
+) -> None:
+    text = environment + ONCE.format(case="")
+    ran = run_suite(repository, "test_suite.py", text, "-n", "1")
     assert ran.returncode == 0, ran.stdout
     assert "REPEATED test_suite.py::test_it (call, gw0)" in ran.stdout
     assert "AssertionError: chance" in ran.stdout
