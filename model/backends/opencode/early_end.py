@@ -45,6 +45,15 @@ class EarlyEnds:
         self._run = run
         self.turn = 0
         """The number of the turn, by which a late end is recognized."""
+        self._given_up = -1
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether the turn ends with a failure that is not reported yet.
+
+        The program reports an end of it, too, which may be handled after the stop is over.
+        """
+        return self._given_up == self.turn
 
     @property
     def _is_stopping(self) -> bool:
@@ -81,7 +90,8 @@ class EarlyEnds:
 
     def _give_up(self, failure: agent_events.TurnFailed | None) -> None:
         """End a turn in which the program would retry its provider for minutes."""
-        if failure is not None and not self._is_stopping:
+        if failure is not None and not self._is_stopping and not self.is_given_up:
+            self._given_up = self.turn
             self._run(self._fail(failure))
 
     async def _fail(self, failure: agent_events.TurnFailed) -> None:

@@ -274,7 +274,8 @@ class OpenCodeSession:
     async def _on_idle(self) -> None:
         """End the turn if the program has finished it or could not start it."""
         has_started = self._stream.has_started or self._stream.error is not None
-        if not has_started or self._channel.is_stopping or self._stopper.is_stopping:
+        is_stopping = self._channel.is_stopping or self._stopper.is_stopping
+        if not has_started or is_stopping or self._ends.is_given_up:
             return
         if self._unread and await self._is_busy():
             return  # it goes on with a message that arrived at the end

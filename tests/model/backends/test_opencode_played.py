@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from model.backends import agent_events, base
 from model.backends.opencode import session
+from model.backends.opencode.stop import TurnStopper
 from model.domain.agent_commands import AgentCommand
 from tests.model.backends.agents import Conversation, only, text
 from tests.model.backends.opencode_played import (
@@ -158,6 +160,34 @@ async def test_late_events_of_a_stopped_turn_do_not_end_the_next_one() -> None:
     await conversation.agent.close()
     assert text(events) == "I thought about it."
     assert only(events, agent_events.TurnFinished).stop_reason == "end_turn"
+
+
+async def test_a_turn_that_is_given_up_fails_though_its_end_is_handled_after_the_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recorded = load_recording("stop")
+    key = conversation_of(recorded)
+    begun = recorded[: next(i for i, line in enumerate(recorded) if "abort" in str(line))]
+    status = {"type": "retry", "attempt": 1, "message": "Busy", "next": 1000 * (time.time() + 40)}
+    retry: Line = {
+        "event": "session.status",
+        PROPERTIES: {"sessionID": key, "status": status},
+    }
+    idle: Line = {
+        "event": "session.status",
+        PROPERTIES: {"sessionID": key, "status": {"type": "idle"}},
+    }
+    conversation, server = open_played([*begun, retry, {"call": "POST"}, idle], key, "build")
+
+    async def stop(stopper: TurnStopper, timeout: float | None = None) -> None:
+        await server.call("POST", "/abort", Path("/worktree"))
+        while not stopper._idle.is_set():
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(TurnStopper, "stop", stop)
+    failed = only(await conversation.turn("slow"), agent_events.TurnFailed)
+    assert 30 < (failed.retry_after or 0) <= 40
+    await conversation.agent.close()
 
 
 async def test_a_refused_key() -> None:
