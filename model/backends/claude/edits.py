@@ -22,6 +22,7 @@ class Edits:
     def __init__(self, worktree: Path, plans: Path) -> None:
         self._worktree = worktree
         self._plans = {plans, plans.resolve()}
+        self._roots = (worktree, worktree.resolve())
         self._writes: dict[str, ToolUse] = {}
 
     def normalize(self, use: ToolUse) -> ToolUse:
@@ -92,9 +93,9 @@ class Edits:
         """
         named = str(arguments.get("file_path") or arguments.get("notebook_path") or "")
         path = Path(os.path.normpath(self._worktree / named))
-        is_inside = path.is_relative_to(self._worktree)
-        parts = path.relative_to(self._worktree).parts if is_inside else path.parts
-        names = _INSTRUCTIONS if is_inside else _INSTRUCTIONS | _MEMORIES
+        root = next((root for root in self._roots if path.is_relative_to(root)), None)
+        parts = path.relative_to(root).parts if root is not None else path.parts
+        names = _INSTRUCTIONS if root is not None else _INSTRUCTIONS | _MEMORIES
         # Some file systems do not distinguish cases.
         return not names.isdisjoint(part.casefold() for part in parts)
 

@@ -67,13 +67,14 @@ def _restrictions(launch: Launch) -> dict[str, str]:
 
 def build_settings(launch: Launch) -> dict[str, Any]:
     """Settings of the program that override those of the user and the project."""
+    environment = build_environment(launch)
     settings: dict[str, Any] = {
         # Otherwise newer versions decide about commands in plan mode on their own (2.1.329).
         "useAutoModeDuringPlan": False,
         # Otherwise other sessions of this user could begin a turn here, in any mode (2.1.332).
         "crossSessionInbound": "refuse",
         # Here, too, as the `env` of a repository's settings replaces the environment (2.1.332).
-        "env": {name: build_environment(launch)[name] for name in _restrictions(launch)},
+        "env": {name: environment[name] for name in _restrictions(launch)},
     }
     if launch.text_only:
         # The user's hooks are meant for work: they may ring, refuse, or add text to a name.

@@ -134,6 +134,16 @@ def test_other_edits_are_left_to_the_program_in_build_and_yolo(tmp_path: Path) -
     assert all(decide_edit(mode, is_plan=True, is_memory=True) == {} for mode in MODES)
 
 
+def test_a_worktree_behind_a_link_is_known_by_both_of_its_paths(tmp_path: Path) -> None:
+    real, link = tmp_path / "memory/worktree", tmp_path / "link"
+    real.mkdir(parents=True)
+    link.symlink_to(real)
+    edits = Edits(link, tmp_path / "plans")
+    for root in (real, link):
+        assert not edits.is_memory({"file_path": str(root / "src/memory/a.py")})
+        assert edits.is_memory({"file_path": str(root / ".claude/agent-memory/a.md")})
+
+
 def test_plan_mode_uses_the_web_only_if_allowed() -> None:
     assert hook_decision("plan", "WebFetch", web_in_plan=True) == "allow"
     assert hook_decision("plan", "WebFetch", web_in_plan=False) == "deny"
