@@ -178,7 +178,9 @@ async def test_what_later_sessions_read_is_not_written_unasked(
     assert not any(isinstance(event, agent_events.PermissionRequested) for event in events)
     assert only(events, agent_events.ToolResult).is_error
     await conversation.agent.configure(base.Settings("build", "sonnet", "think"))
-    assert (await ask(conversation, write)).tool_name == "edit"
+    request = await ask(conversation, write)
+    assert request.tool_name == "edit"
+    assert request.description.startswith("Later sessions, in any mode, read this file")
     assert not file.exists()
 
 

@@ -71,11 +71,17 @@ class ToolRequests(PendingRequests[dict[str, Any]]):
         use = agent_events.ToolUse(str(tool_use_id), tool, tool_input)
         if tool in EDIT_TOOLS:
             use = await asyncio.to_thread(self._edits.normalize, use)
-        description = str(request.get("description") or request.get("decision_reason") or "")
-        if request.get("decision_reason_type") == "rule":
-            description = (
-                f"A rule in your Claude Code settings requires permission. {description}".rstrip()
-            )
+        reason = str(request.get("decision_reason") or "")
+        description = str(request.get("description") or reason)
+        match request.get("decision_reason_type"):
+            case "rule":
+                description = (
+                    "A rule in your Claude Code settings requires permission."
+                    f" {description}".rstrip()
+                )
+            case "hook" if description != reason:
+                # Only a hook knows why it asks, whatever the program says of the tool.
+                description = f"{reason} {description}".lstrip()
         return agent_events.PermissionRequested(
             request_id, use.name, use.input, description, tool_use_id
         )
