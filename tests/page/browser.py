@@ -152,6 +152,7 @@ async def sign_in(page: Page, token: str, place: str = "") -> None:
     """Open the page with a token, as the terminal's QR code does, at a view like `/session/ID`."""
     await page.goto(f"/#token={token}&go={place}")
     await wait_until_ready(page)
+    await wait_until_connected(page)
 
 
 async def wait_until_ready(page: Page) -> None:
@@ -160,3 +161,8 @@ async def wait_until_ready(page: Page) -> None:
     `wait_for_function` cannot be used: the content security policy forbids `eval`.
     """
     await page.wait_for_selector("body[data-ready]", state="attached")
+
+
+async def wait_until_connected(page: Page) -> None:
+    """Wait until the page is told what happens, and has said so: its layout changes with that."""
+    await page.wait_for_selector("#link[data-state=open]", state="attached")

@@ -24,6 +24,7 @@ from tests.page.browser import (
     create_context,
     launch_browser,
     sign_in,
+    wait_until_connected,
 )
 from tests.page.in_process import InProcessServer, serve_in_process
 from tests.page.proxy import Proxy, run_proxy
@@ -211,6 +212,7 @@ async def open_page(
         page = await context.new_page()
         if guest_link:
             await page.goto(guest_link)
+            await wait_until_connected(page)
         else:
             await sign_in(page, server.token, place)
         return page

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.contract.conftest import receive_payload
-from tests.page.browser import PHONE, PageErrors, Screen
+from tests.page.browser import PHONE, PageErrors, Screen, wait_until_connected
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
 
@@ -59,7 +59,7 @@ async def test_an_approver_answers_and_the_end_is_said(
     await client.event("message-completed")
     await guest.reload()
     await expect(guest.locator("#guest")).to_contain_text("answer what the agent asks")
-    await expect(guest.locator("#link")).to_have_text("connected")
+    await wait_until_connected(guest)
     await client.call("revoke_guest_link", linkId=made["link"]["id"])
     await expect(guest.get_by_role("heading", name="This guest access has ended")).to_be_visible()
     await expect(guest.locator("#sign-in")).to_be_hidden()

@@ -29,6 +29,7 @@ from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing
 from tests.model.secrets.fake_keys import FORMATS
 from tests.model.worktrees.conftest import EventLog, Maker
+from tests.patience import PATIENCE
 
 
 async def _land(landing: Landing, worktree: Worktree, **options: object) -> LandingResult:
@@ -213,9 +214,9 @@ async def test_what_a_power_cut_leaves_is_completed_and_never_to_be_committed(
                 await _land(landing, one)
             else:
                 await undo_landing(landing.workspace, landed.id)
-    monkeypatch.setattr(base_moves, "_PATIENCE", 0.0)
-    monkeypatch.setattr(base_moves, "_PATIENCE_AT_START", 0.0)
-    with lock.open():  # Another git may be at work.
+    with monkeypatch.context() as hasty, lock.open():  # Another git may be at work.
+        hasty.setattr(base_moves, "_PATIENCE", 0.0)
+        hasty.setattr(base_moves, "_PATIENCE_AT_START", 0.0)
         await landing.workspace.landing.moves.recover()
         [problem] = await get_problems(landing.workspace)
         assert f"delete {lock}." in problem
@@ -224,6 +225,8 @@ async def test_what_a_power_cut_leaves_is_completed_and_never_to_be_committed(
             await land_worktree(
                 landing.workspace, two.id, repository.git("rev-parse", "main"), ignore_check=True
             )
+    # What the refused landing has started may still end.
+    monkeypatch.setattr(base_moves, "_PATIENCE", PATIENCE)
     preview = await preview_landing(landing.workspace, two.id)
     assert preview.problem == "The check has not run here."
     assert repository.git("status", "--porcelain") == ""
