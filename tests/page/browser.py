@@ -164,5 +164,5 @@ async def wait_until_ready(page: Page) -> None:
 
 
 async def wait_until_connected(page: Page) -> None:
-    """Wait until the page is told what happens, and has said so: its layout changes with that."""
+    """Wait until the page receives events, and shows that: its layout changes then."""
     await page.wait_for_selector("#link[data-state=open]", state="attached")

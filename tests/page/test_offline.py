@@ -248,6 +248,32 @@ async def test_a_view_opened_offline_loads_after_reconnecting(
     await expect(page.locator(".diff-view")).to_have_css("display", "grid")
 
 
+async def test_a_part_that_could_not_be_loaded_offline_offers_a_reload_once_online(
+    open_page: OpenPage, proxy: Proxy, worktree: Any
+) -> None:
+    page = await open_page(f"/worktree/{worktree['id']}", base_url=proxy.base_url)
+    unloaded = page.locator(".toast", has_text="This part of the page could not be loaded.")
+    actions = page.get_by_role("button", name="Worktree actions")
+
+    async def show_commits() -> None:
+        await actions.click()
+        await page.get_by_role("button", name="Commits").click()
+
+    await expect(actions).to_be_visible()
+    await proxy.cut()
+    await expect(page.locator("#offline")).to_be_visible()
+    await show_commits()
+    await expect(unloaded).to_be_visible()
+    await expect(unloaded.get_by_role("button", name="Reload")).to_have_count(0)
+    await proxy.restore()
+    await expect(page.locator("#link")).to_have_text("connected")
+    await show_commits()
+    await unloaded.get_by_role("button", name="Reload").click()
+    await expect(unloaded).to_have_count(0)
+    await show_commits()
+    await expect(page.get_by_role("dialog", name="Commits")).to_be_visible()
+
+
 async def test_every_view_opens_offline_with_the_service_worker(
     open_page: OpenPage, proxy: Proxy
 ) -> None:

@@ -88,23 +88,26 @@ function loadingElement() {
 }
 
 /**
- * Show that a module could not be loaded, and load it again when the connection is back.
+ * Show that a module could not be loaded, and reload the page when the connection is back: browsers keep such a failure
+ * for as long as a page is open.
  * @param {App} app @param {View} shown the placeholder view @param {import("./net.js").ConnectionStatus} before the connection status when loading started
  */
 function showLoadError(app, shown, before) {
   let isOpen = app.connectionStatus.state === "open";
-  if (isOpen && app.connectionStatus !== before) return app.showRoute(); // the connection came back meanwhile
-  const text = isOpen
-    ? "This part of the page could not be loaded."
-    : "You are offline, and this part of the page has not been loaded yet. It will load when you are back online.";
   shown.element.className = "page hint";
-  shown.element.replaceChildren(`${text} `, button("Try again", () => app.showRoute()));
+  if (isOpen) shown.element.replaceChildren("This part of the page could not be loaded. ", button("Reload the page", () => location.reload()));
+  else shown.element.replaceChildren("You are offline, and this part of the page has not been loaded yet. It will load when you are back online.");
+  if (isOpen && before.state === "lost") reload(); // the connection came back meanwhile
   shown.close = app.onConnection((status) => {
     const isBack = status.state === "open" && !isOpen;
     isOpen = status.state === "open";
-    if (isBack) app.showRoute();
+    if (isBack) reload();
   });
-  return undefined;
+}
+
+/** Reload the page, unless something may be typed in a dialog. */
+function reload() {
+  if (!document.querySelector("dialog[open]")) location.reload();
 }
 
 /**
@@ -268,6 +271,12 @@ export class App {
   /** Show a message that disappears by itself. @param {string} text @param {import("./toasts.js").ToastOptions} [options] */
   toast(text, options = {}) {
     this.toasts.show(text, options);
+  }
+
+  /** Say that a module could not be loaded, as `showLoadError` does for a view. Offline, a reload would lose the page. */
+  reportUnloaded() {
+    const text = "This part of the page could not be loaded. Reload the page when you are online.";
+    this.toast(text, { bad: true, ...(this.connection.isOpen && { action: ["Reload", () => location.reload()] }) });
   }
 
   // Updates ----------------------------------------------------------------------------------------

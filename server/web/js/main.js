@@ -48,11 +48,17 @@ function loadRest() {
   openNewTask().catch(() => {}); // who opens it types at once
   alerts ??= import("./session/alerts.js").then(
     (module) => module.initAlerts(app),
-    () => (alerts = undefined),
+    () => {
+      alerts = undefined;
+      app.reportUnloaded();
+    },
   );
   notices ??= import("./notices.js").then(
     (module) => module.initNotices(app),
-    () => (notices = undefined),
+    () => {
+      notices = undefined;
+      app.reportUnloaded();
+    },
   );
 }
 
@@ -64,6 +70,12 @@ addEventListener("hashchange", (event) => {
     event.stopImmediatePropagation();
     location.reload(); // as another user
   }
+});
+// Modules that buttons load; each browser has other words for one that it could not.
+addEventListener("unhandledrejection", (event) => {
+  if (!/dynamically imported|importing a module/i.test(event.reason?.message ?? "")) return;
+  event.preventDefault();
+  app.reportUnloaded();
 });
 const firstToken = takeToken();
 registerActions();

@@ -59,7 +59,7 @@ export async function performAction(app, id) {
     try {
       await action.do(app, context);
     } catch {
-      app.toast("This part of the page could not be loaded. Try again when you are back online.", { bad: true });
+      app.reportUnloaded();
     }
   }
 }

@@ -29,8 +29,7 @@ const MAX_PAGE_SIZE = 500;
  * @param {import("../app.js").App} app @param {(actions: typeof import("./turn_actions.js")) => unknown} use
  */
 export function withTurnActions(app, use) {
-  const text = "This part of the page could not be loaded. Try again when you are back online.";
-  import("./turn_actions.js").then(use, () => app.toast(text, { bad: true }));
+  import("./turn_actions.js").then(use, () => app.reportUnloaded());
 }
 
 export class Turns {
