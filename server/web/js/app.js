@@ -94,20 +94,20 @@ function loadingElement() {
  */
 function showLoadError(app, shown, before) {
   let isOpen = app.connectionStatus.state === "open";
+  const draw = () =>
+    isOpen
+      ? shown.element.replaceChildren("This part of the page could not be loaded. ", button("Reload the page", () => location.reload()))
+      : shown.element.replaceChildren("You are offline, and this part of the page has not been loaded yet. It will load when you are back online.");
+  const reload = () => document.querySelector("dialog[open]") || location.reload(); // something may be typed there
   shown.element.className = "page hint";
-  if (isOpen) shown.element.replaceChildren("This part of the page could not be loaded. ", button("Reload the page", () => location.reload()));
-  else shown.element.replaceChildren("You are offline, and this part of the page has not been loaded yet. It will load when you are back online.");
+  draw();
   if (isOpen && before.state === "lost") reload(); // the connection came back meanwhile
   shown.close = app.onConnection((status) => {
     const isBack = status.state === "open" && !isOpen;
     isOpen = status.state === "open";
+    draw();
     if (isBack) reload();
   });
-}
-
-/** Reload the page, unless something may be typed in a dialog. */
-function reload() {
-  if (!document.querySelector("dialog[open]")) location.reload();
 }
 
 /**
