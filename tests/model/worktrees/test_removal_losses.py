@@ -142,7 +142,8 @@ async def test_what_git_is_set_to_leave_out_is_no_less_lost(
     ignoring.git("clone", "-q", str(ignoring.root), str(inner))
     for root in (path, inner):
         ignoring.commit("left out", "1\n", cwd=root)
-        ignoring.git("push", "-q", str(ignoring.root), "HEAD:refs/heads/other", cwd=root)
+        branch = f"refs/heads/of-{root.name}"
+        ignoring.git("push", "-q", str(ignoring.root), f"HEAD:{branch}", cwd=root)
         ignoring.git("update-index", mark, ".gitignore", cwd=root)
         ignoring.git("update-index", "--skip-worktree", "left out", cwd=root)
         (root / "left out").unlink()
