@@ -93,20 +93,14 @@ function loadingElement() {
  * @param {App} app @param {View} shown the placeholder view @param {import("./net.js").ConnectionStatus} before the connection status when loading started
  */
 function showLoadError(app, shown, before) {
-  let isOpen = app.connectionStatus.state === "open";
-  const draw = () =>
-    isOpen
-      ? shown.element.replaceChildren("This part of the page could not be loaded. ", button("Reload the page", () => location.reload()))
-      : shown.element.replaceChildren("You are offline, and this part of the page has not been loaded yet. It will load when you are back online.");
-  const reload = () => document.querySelector("dialog[open]") || location.reload(); // something may be typed there
+  let wasOffline = before.state === "lost";
   shown.element.className = "page hint";
-  draw();
-  if (isOpen && before.state === "lost") reload(); // the connection came back meanwhile
-  shown.close = app.onConnection((status) => {
-    const isBack = status.state === "open" && !isOpen;
-    isOpen = status.state === "open";
-    draw();
-    if (isBack) reload();
+  shown.close = app.onConnection(({ state }) => {
+    const isOpen = state === "open";
+    if (isOpen) shown.element.replaceChildren("This part of the page could not be loaded. ", button("Reload the page", () => location.reload()));
+    else shown.element.replaceChildren("You are offline, and this part of the page has not been loaded yet. It will load when you are back online.");
+    if (isOpen && wasOffline && !document.querySelector("dialog[open]")) location.reload(); // else, something may be typed there
+    wasOffline ||= !isOpen;
   });
 }
 

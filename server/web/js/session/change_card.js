@@ -52,7 +52,7 @@ export function changeCard(app, worktree, changes, turn) {
 /** What can be done with the turn. @param {App} app @param {Turn} turn */
 function turnChoices(app, turn) {
   /** @param {import("./turn_actions.js").TurnAction} action */
-  const run = (action) => () => withTurnActions(app, (actions) => actions.runTurnAction(app, turn, action));
+  const run = (action) => () => withTurnActions((actions) => actions.runTurnAction(app, turn, action));
   return make(
     "div.choices",
     turn.undone ? button([icon("redo"), "Redo"], run("redo"), ".primary") : button([icon("undo"), "Undo"], run("undo")),

@@ -127,7 +127,7 @@ function tail(message, context) {
 
 /** What can be done with the turn that a message began. @param {Resource} message @param {MessageContext} context */
 function promptActions(message, { app, sessionId }) {
-  const open = () => withTurnActions(app, (actions) => actions.showTurnMenu(app, sessionId, message.id));
+  const open = () => withTurnActions((actions) => actions.showTurnMenu(app, sessionId, message.id));
   const label = "Actions of this message";
   return make("div.message-actions", button(icon("more"), open, ".quiet.icon-only", { "aria-label": label, title: label }));
 }

@@ -26,10 +26,10 @@ const MAX_PAGE_SIZE = 500;
 
 /**
  * Load what can be done with turns, and use it; the button that was pressed stays enabled, so that it has the focus again.
- * @param {import("../app.js").App} app @param {(actions: typeof import("./turn_actions.js")) => unknown} use
+ * @param {(actions: typeof import("./turn_actions.js")) => unknown} use
  */
-export function withTurnActions(app, use) {
-  import("./turn_actions.js").then(use, () => app.reportUnloaded());
+export function withTurnActions(use) {
+  import("./turn_actions.js").then(use);
 }
 
 export class Turns {
