@@ -29,6 +29,7 @@ from model.client.remote import RemoteClient
 from tests.on_terminal import OnTerminal
 from tests.patience import PATIENCE
 from tests.ports import find_free_port
+from tests.warm_start import WarmProcess, has_same_interpreter
 
 ROOT = Path(__file__).resolve().parents[1]
 FROM_SOURCE = (sys.executable, str(ROOT / "spinney.py"))
@@ -68,6 +69,8 @@ class Program:
     place: Path
     command: tuple[str, ...] = FROM_SOURCE
     environ: dict[str, str] = field(default_factory=dict)
+    is_warm: bool = True
+    """Whether it may start from a process that has imported it: see `tests.warm_start`."""
 
     def __post_init__(self) -> None:
         for path in (self.home, self.cwd, self.temporary):
@@ -103,17 +106,34 @@ class Program:
     def data(self) -> Path:
         return self.place / "data"
 
-    def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """Run the program to its end, without a terminal or input."""
-        return subprocess.run(
-            [*self.command, *arguments],
-            cwd=self.cwd,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
+    def open_process(self, command: tuple[str, ...], **options: Any) -> "subprocess.Popen[Any]":
+        """Start a command line, as `subprocess.Popen` does, in this program's environment."""
+        environ = self.environ | options.pop("env", {})
+        options.setdefault("cwd", self.cwd)
+        is_spinney = command[: len(FROM_SOURCE)] == FROM_SOURCE
+        is_warm = self.is_warm and is_spinney and has_same_interpreter(environ)
+        start = WarmProcess if is_warm else subprocess.Popen
+        return start(command, env=environ, **options)
+
+    def run(
+        self, *arguments: str, at: str | Path = "", given: str = ""
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run the program to its end without a terminal, in `at`, with `given` as its input."""
+        command = (*self.command, *arguments)
+        with self.open_process(
+            command,
+            cwd=at or self.cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=PATIENCE,
-        )
+        ) as process:
+            try:
+                out, errors = process.communicate(given, timeout=PATIENCE)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
     def call(self, name: str, *arguments: str) -> Any:
         """Call a command that succeeds, with arguments as `spinney call` takes them.
@@ -178,10 +198,8 @@ class Program:
     @contextmanager
     def start(self, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
         """Run the program in the background until the block exits."""
-        process = subprocess.Popen(
-            [*self.command, *arguments],
-            cwd=self.cwd,
-            env=self.environ,
+        process = self.open_process(
+            (*self.command, *arguments),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -215,10 +233,9 @@ class Program:
         """
         outside, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        process = subprocess.Popen(
-            [*(command or self.command), *arguments],
-            cwd=self.cwd,
-            env=self.environ | {"TERM": "xterm-256color"},
+        process = self.open_process(
+            (*(command or self.command), *arguments),
+            env={"TERM": "xterm-256color"},
             stdin=inside,
             stdout=inside,
             stderr=inside,

@@ -7,7 +7,6 @@ more, fails. One server is shared by all tests.
 import re
 import shlex
 import shutil
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -185,10 +184,7 @@ def test_a_documented_command_line_does_what_its_page_says(served: Program, line
     if words[0] == "events":
         check_events(served, words)
         return
-    ran = subprocess.run(
-        [*served.command, *words], cwd=served.cwd / "alpha", env=served.environ,
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
+    ran = served.run(*words, at=served.cwd / "alpha")
     assert (ran.returncode, case.prints in ran.stdout) == (case.code, True), ran.stderr
 
 

@@ -21,7 +21,7 @@ modules that are loaded half a minute after the start.
 
 @pytest.mark.longer
 async def test_memory_of_long_answers_is_released(tmp_path: Path) -> None:
-    program = Program(tmp_path)
+    program = Program(tmp_path, is_warm=False)
     with program.serving("--demo") as served:
         process = psutil.Process(served.pid)
         async with aiohttp.ClientSession(served.base_url) as http:

@@ -42,9 +42,7 @@ def test_without_a_name_the_newest_turn_of_the_directory_is_meant(program: Progr
         tree = Path(worktree["path"])
 
         def here(*arguments: str) -> "subprocess.CompletedProcess[str]":
-            words = [*program.command, "undo", *arguments]
-            return subprocess.run(words, cwd=tree, env=program.environ, capture_output=True,
-                                  stdin=subprocess.DEVNULL, text=True)  # fmt: skip
+            return program.run("undo", *arguments, at=tree)
 
         def files() -> set[str]:
             return {path.name for path in tree.glob("*.txt")}

@@ -1,7 +1,6 @@
 """The commands that work with sessions, as a person in a shell and a script use them."""
 
 import json
-import subprocess
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tests.patience import PATIENCE
 from tests.program import Program
 
 
@@ -25,32 +23,22 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         yield program
 
 
-def spinney(
-    program: Program, *words: str, at: str | Path = "", given: str = ""
-) -> "subprocess.CompletedProcess[str]":
-    """Run a command in the repository, or in the directory `at`, with `given` on stdin."""
-    return subprocess.run(
-        [*program.command, *words], cwd=at or program.cwd, env=program.environ, input=given,
-        capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip
-
-
 def succeed(program: Program, *words: str, at: str | Path = "", given: str = "") -> str:
-    ran = spinney(program, *words, at=at, given=given)
+    ran = program.run(*words, at=at, given=given)
     assert (ran.returncode, ran.stderr) == (0, "")
     return ran.stdout
 
 
 def start(program: Program, name: str, prompt: str, *words: str) -> dict[str, Any]:
     """Start a task and wait for it; return its worktree and session."""
-    ran = spinney(program, "new", prompt, "--name", name, "--wait", "--json", *words)
+    ran = program.run("new", prompt, "--name", name, "--wait", "--json", *words)
     assert ran.stderr == ""
     started: dict[str, Any] = json.loads(ran.stdout)
     return started
 
 
 def test_a_task_is_started_waited_for_listed_and_read(served: Program) -> None:
-    ran = spinney(served, "new", "/demo write a.txt: one\x1b[2J", "--name", "first", "--mode",
+    ran = served.run("new", "/demo write a.txt: one\x1b[2J", "--name", "first", "--mode",
                   "build", "--wait")  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     key, name, path = ran.stdout.splitlines()[0].split()
@@ -83,7 +71,7 @@ def test_a_task_is_started_waited_for_listed_and_read(served: Program) -> None:
     assert exported.startswith(f"# {row['name']}\n") and "▸ edit" in exported
     lines = succeed(served, "export", "--session", key, "--json").splitlines()
     assert [json.loads(line)["id"] for line in lines] == [message["id"] for message in messages]
-    assert spinney(served, "export").returncode == 2
+    assert served.run("export").returncode == 2
 
     assert succeed(served, "diff", "first", "--name-only") == "a.txt\n"
     assert "1 insertion(+)" in succeed(served, "diff", key, "--stat")
@@ -95,22 +83,22 @@ def test_a_task_is_started_waited_for_listed_and_read(served: Program) -> None:
 def test_a_plan_is_shown_and_approved_only_when_confirmed(served: Program) -> None:
     started = start(served, "planned", "/demo plan write b.txt: two", "--session-name", "Plans")
     key = started["session"]["id"]
-    waited = spinney(served, "wait", "planned", "--json")
+    waited = served.run("wait", "planned", "--json")
     assert waited.returncode == 7
     assert json.loads(waited.stdout)["sessions"][0]["waiting_for"] == "plan"
     assert f"spinney approve {key[:8]}" in succeed(served, "status", "Plans")
     assert key[:8] in succeed(served, "status")
 
-    refused = spinney(served, "approve", "Plans")
+    refused = served.run("approve", "Plans")
     assert (refused.returncode, "write b.txt" in refused.stdout) == (2, True)
     assert "Add --yes to approve" in refused.stderr
     preview = json.loads(succeed(served, "approve", "Plans", "--json"))
     assert preview["kind"] == "plan"
-    assert "only for a permission" in spinney(served, "approve", key, "--for-session").stderr
+    assert "only for a permission" in served.run("approve", key, "--for-session").stderr
     approved = succeed(served, "approve", "--yolo", "--yes", at=started["worktree"]["path"])
     assert approved.endswith("Approved.\n")
-    assert spinney(served, "wait", "Plans").returncode == 0
-    again = spinney(served, "approve", "Plans", "--yes")
+    assert served.run("wait", "Plans").returncode == 0
+    again = served.run("approve", "Plans", "--yes")
     assert (again.returncode, "waits for nothing" in again.stderr) == (1, True)
 
 
@@ -118,21 +106,21 @@ def test_questions_are_answered_and_permissions_allowed_or_denied(served: Progra
     started = start(served, "asked", "/demo ask Which? | red | blue", "--mode", "build")
     path, key = started["worktree"]["path"], started["session"]["id"]
     assert "  2. blue" in succeed(served, "answer", "asked")
-    wrong = spinney(served, "answer", "asked", "--option", "3")
+    wrong = served.run("answer", "asked", "--option", "3")
     assert (wrong.returncode, "there is no 3" in wrong.stderr) == (2, True)
-    not_that = spinney(served, "approve", "asked", "--yes")
+    not_that = served.run("approve", "asked", "--yes")
     assert (not_that.returncode, "waits for an answer" in not_that.stderr) == (1, True)
     succeed(served, "answer", ".", "--option", "2", at=path)
-    assert spinney(served, "wait", key).returncode == 0
+    assert served.run("wait", key).returncode == 0
 
-    assert spinney(served, "send", "asked", "/demo permission make a", "--wait").returncode == 7
+    assert served.run("send", "asked", "/demo permission make a", "--wait").returncode == 7
     denied = succeed(served, "deny", key, "--reason", "Not now")
     assert "command: make a" in denied and denied.endswith("Denied.\n")
-    assert spinney(served, "wait", key).returncode == 0
+    assert served.run("wait", key).returncode == 0
     assert "Your reason: Not now" in succeed(served, "logs", "-n", "1", "asked")
-    assert spinney(served, "send", "asked", "/demo permission make b", "--wait").returncode == 7
+    assert served.run("send", "asked", "/demo permission make b", "--wait").returncode == 7
     assert "With --for-session: " in succeed(served, "approve", key, "--for-session", "--yes")
-    assert spinney(served, "wait", key).returncode == 0
+    assert served.run("wait", key).returncode == 0
 
 
 def test_messages_come_from_stdin_and_files_and_are_sent_once(served: Program) -> None:
@@ -144,16 +132,16 @@ def test_messages_come_from_stdin_and_files_and_are_sent_once(served: Program) -
             succeed(served, "send", "sent", "-", "--id", once, "--json", given="/demo say two\n")
         )
         assert sent["message_id"] == once
-        assert spinney(served, "wait", "sent").returncode == 0
+        assert served.run("wait", "sent").returncode == 0
     assert succeed(served, "logs", "sent").count("/demo say two") == 1
     (served.cwd / "message.md").write_text("/demo say three\n")
     assert "three" in succeed(served, "send", key, "--file", "message.md", "--wait")
     assert "four" in succeed(served, "send", "/demo say four", "--wait", at=path)
-    nothing = spinney(served, "send", "sent", "-")
+    nothing = served.run("send", "sent", "-")
     assert (nothing.returncode, "Give the text" in nothing.stderr) == (2, True)
-    bad = spinney(served, "send", "sent", "x", "--id", "7")
+    bad = served.run("send", "sent", "x", "--id", "7")
     assert (bad.returncode, "must be a UUID" in bad.stderr) == (2, True)
-    missing = spinney(served, "send", "sent", "--file", "nowhere.md")
+    missing = served.run("send", "sent", "--file", "nowhere.md")
     assert (missing.returncode, "nowhere.md cannot be read" in missing.stderr) == (4, True)
 
     task = ("new", "Once", "--name", "once", "--id", str(uuid.uuid4()), "--json")
@@ -161,7 +149,7 @@ def test_messages_come_from_stdin_and_files_and_are_sent_once(served: Program) -
     assert first["worktree"]["id"] == second["worktree"]["id"]
     more = json.loads(succeed(served, "new", "/demo say x", "--worktree", ".", "--json", at=path))
     assert more["session"]["worktree_id"] == started["worktree"]["id"]
-    several = spinney(served, "send", "sent", "To whom?")
+    several = served.run("send", "sent", "To whom?")
     assert (several.returncode, several.stdout) == (2, "")
     assert all(one["session"]["id"][:8] in several.stderr for one in (started, more))
 
@@ -191,16 +179,16 @@ def test_waiting_ends_in_time_and_a_stop_ends_only_the_session(served: Program) 
     other = start(served, "short", "/demo say hello", "--mode", "build")["session"]["id"]
     key = started["session"]["id"]
     succeed(served, "send", "long", "/demo stream 100000 1")
-    late = spinney(served, "wait", "long", "short", "--timeout", "1s")
+    late = served.run("wait", "long", "short", "--timeout", "1s")
     assert (late.returncode, "The time is over" in late.stderr) == (124, True)
-    first = spinney(served, "wait", "long", "short", "--any")
+    first = served.run("wait", "long", "short", "--any")
     assert (first.returncode, first.stdout.startswith(other[:8])) == (0, True)
-    assert spinney(served, "stop", "--session").returncode == 2
-    assert spinney(served, "stop", "--session", "").returncode == 4
-    mistaken = spinney(served, "stop", "long")
+    assert served.run("stop", "--session").returncode == 2
+    assert served.run("stop", "--session", "").returncode == 4
+    mistaken = served.run("stop", "long")
     assert (mistaken.returncode, "spinney stop --session long" in mistaken.stderr) == (2, True)
     assert succeed(served, "stop", "--session", "long").startswith("Stopped '")
-    assert spinney(served, "wait", key).returncode == 1
+    assert served.run("wait", key).returncode == 1
     assert "does nothing" in succeed(served, "stop", "--session", key)
 
 
@@ -219,14 +207,14 @@ def test_waiting_ends_in_time_and_a_stop_ends_only_the_session(served: Program) 
 def test_errors_have_a_code_and_with_json_a_type(
     served: Program, words: tuple[str, ...], code: int, kind: str
 ) -> None:
-    ran = spinney(served, *words)
+    ran = served.run(*words)
     assert (ran.returncode, ran.stdout) == (code, "")
     assert json.loads(ran.stderr)["error_type"] == kind
 
 
 def test_what_was_saved_is_read_without_a_running_spinney(tmp_path: Path) -> None:
     program = Program(tmp_path)
-    nothing = spinney(program, "ls")
+    nothing = program.run("ls")
     assert (nothing.returncode, "No Spinney is running here." in nothing.stderr) == (3, True)
     repository = program.make_repository()
     with program.serving("--demo"):
@@ -234,10 +222,10 @@ def test_what_was_saved_is_read_without_a_running_spinney(tmp_path: Path) -> Non
         start(program, "kept", "/demo say hello", "--project", "alpha", "--mode", "build")
         program.kill()
     for words in (("ls",), ("sessions",), ("status", "kept"), ("logs", "kept")):
-        ran = spinney(program, *words)
+        ran = program.run(*words)
         assert (ran.returncode, "what was saved last" in ran.stderr) == (0, True)
         assert "hello" in ran.stdout
-    assert spinney(program, "send", "kept", "hello").returncode == 3
+    assert program.run("send", "kept", "hello").returncode == 3
 
 
 def test_a_session_is_shared_and_the_access_ended(served: Program) -> None:
@@ -259,6 +247,6 @@ def test_a_session_is_shared_and_the_access_ended(served: Program) -> None:
     assert succeed(served, "guests", "--log") == "Nothing was done yet.\n"
     assert succeed(served, "guests", "--revoke", "Ann") == "Ended the access of 'Ann'.\n"
     assert "Ann" not in succeed(served, "guests")
-    assert spinney(served, "guests", "--revoke", "Ann").returncode == 4
-    ambiguous = spinney(served, "guests", "--revoke", "Guest")
+    assert served.run("guests", "--revoke", "Ann").returncode == 4
+    ambiguous = served.run("guests", "--revoke", "Guest")
     assert ambiguous.returncode == 2 and made["link"]["id"][:8] in ambiguous.stderr

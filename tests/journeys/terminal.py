@@ -5,7 +5,6 @@ import os
 import pty
 import signal
 import struct
-import subprocess
 import termios
 import time
 from collections.abc import Callable
@@ -59,10 +58,9 @@ class Terminal:
         self._stream = pyte.ByteStream(self._screen)
         self._far, near = pty.openpty()
         self._set_size()
-        self.process = subprocess.Popen(
-            [*program.command, *arguments],
-            cwd=program.cwd,
-            env=program.environ | {"TERM": "xterm-256color", "COLORTERM": "truecolor"},
+        self.process = program.open_process(
+            (*program.command, *arguments),
+            env={"TERM": "xterm-256color", "COLORTERM": "truecolor"},
             stdin=near,
             stdout=near,
             stderr=near,
