@@ -1,25 +1,28 @@
 """Move a base branch by compare-and-swap, and let its checkout follow."""
 
 import asyncio
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.base.git_layout import is_bare_repository
 from model.base.plural import count
 from model.base.text import clean_line
 from model.git.changes import to_display_name
 from model.git.in_the_way import find_in_the_way
 from model.git.merging import find_operation
-from model.git.refs import check_ref
-from model.git.repositories import list_remotes
-from model.git.run import git
+from model.git.repositories import list_base_refs, list_remotes, read_refs, select_base
+from model.git.run import GitResult, git
 from model.git.three_way import NO_HOOKS, TIMEOUT
 from model.git.working_tree import read_working_tree
 from model.git.worktrees import list_worktrees
 
 _MAX_LISTED: Final = 5
+_TOUCHED: Final = "not uptodate. Cannot merge."
+"""What git says of a file with another time than in the index, be it all that has changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class BaseBranch:
     commit: str
     checkout: Path | None
     """The working tree that has it checked out."""
+    commits: tuple[str, ...] = field(default=(), compare=False)
+    """Its commit and that of its counterpart on `origin`, as `resolve_base` returns them."""
 
     @property
     def ref(self) -> str:
@@ -39,15 +44,31 @@ class BaseBranch:
 
 async def read_base(root: Path, name: str) -> BaseBranch:
     """Return the base branch. Raises `not_found` if there is no local branch of this name."""
-    check_ref(name)
-    found = await git(
-        root, "rev-parse", "--verify", "--quiet", "--end-of-options",
-        f"refs/heads/{name}^{{commit}}", check=False,
+    listed = await git(
+        root, "for-each-ref",
+        "--format=%(refname)%00%(objectname)%00%(HEAD)%00%(worktreepath)%00", *list_base_refs(name),
     )  # fmt: skip
-    if found.returncode != 0:
+    fields = os.fsdecode(listed.raw_stdout).split("\0")
+    found = {
+        ref.lstrip("\n"): facts
+        for ref, *facts in zip(*(fields[at::4] for at in range(4)), strict=False)
+    }
+    if f"refs/heads/{name}" not in found:
         raise SpinneyError(await _describe_missing(root, name), "not_found")
-    checkouts = [one for one in await list_worktrees(root) if one.branch == name]
-    return BaseBranch(name, found.stdout, checkouts[0].path if checkouts else None)
+    commit, mark, path = found[f"refs/heads/{name}"]
+    checkout = await _find_checkout(root, name, Path(path), is_here=mark == "*") if path else None
+    commits = select_base(name, {ref: facts[0] for ref, facts in found.items()})
+    return BaseBranch(name, commit, checkout, tuple(commits))
+
+
+async def _find_checkout(root: Path, name: str, path: Path, *, is_here: bool) -> Path | None:
+    """Return the first checkout of a branch that git has at `path`, and at `root` if `is_here`."""
+    is_bare = await asyncio.to_thread(is_bare_repository, path)
+    if not is_bare and (not is_here or path == root):
+        return path
+    # Of a bare repository git names the folder here, and of two checkouts the last.
+    checkouts = (one.path for one in await list_worktrees(root) if one.branch == name)
+    return next(checkouts, None)
 
 
 async def check_can_follow(
@@ -78,7 +99,6 @@ async def check_can_follow(
             f"({list_names(tree.changed)}). Commit or stash them there, then land again.",
             "conflict",
         )
-    await refresh_index(path)
     tried = await _read_tree(path, base.commit, to, "--dry-run", environment=environment)
     if tried:
         raise SpinneyError(f"{where}, which cannot follow: {tried}", "conflict")
@@ -112,7 +132,6 @@ async def follow(path: Path, before: str, after: str) -> str:
     a part of the files changed: `model.git.interrupted_checkout` brings them back.
     """
     try:
-        await refresh_index(path)
         return await _read_tree(path, before, after)
     except SpinneyError as error:  # The time limit.
         return error.message
@@ -120,16 +139,21 @@ async def follow(path: Path, before: str, after: str) -> str:
 
 async def find_pushed(root: Path, branch: str, commit: str) -> str | None:
     """Return a remote's branch of this name that has the commit: `origin/main`."""
-    for name in await _list_counterparts(root, branch):
-        found = await git(root, "merge-base", "--is-ancestor", commit, name, check=False)
-        if found.returncode == 0:
-            return clean_line(name.removeprefix("refs/remotes/"))
-    return None
+    names = await _list_counterparts(root, branch)
+    if not names:
+        return None
+    found = await git(
+        root, "for-each-ref", "--count=1", "--format=%(refname)", f"--contains={commit}", *names
+    )
+    return clean_line(found.stdout.removeprefix("refs/remotes/")) or None
 
 
 async def describe_outdated(root: Path, base: BaseBranch) -> str:
     """Return a sentence about commits of the remote that the base lacks; empty without any."""
-    for name in await _list_counterparts(root, base.name):
+    names = await _list_counterparts(root, base.name)
+    for name, commit in (await read_refs(root, *names)).items() if names else ():
+        if commit == base.commit:
+            continue  # As it was before the landing.
         counted = await git(root, "rev-list", "--count", name, "--not", base.ref, "--")
         if int(counted.stdout):
             remote = clean_line(name.removeprefix("refs/remotes/"))
@@ -139,14 +163,7 @@ async def describe_outdated(root: Path, base: BaseBranch) -> str:
 
 
 async def _list_counterparts(root: Path, branch: str) -> list[str]:
-    remotes = [remote.name for remote in await list_remotes(root)]
-    if not remotes:
-        return []
-    listed = await git(
-        root, "for-each-ref", "--format=%(refname)",
-        *(f"refs/remotes/{remote}/{branch}" for remote in remotes),
-    )  # fmt: skip
-    return listed.stdout.splitlines()
+    return [f"refs/remotes/{remote.name}/{branch}" for remote in await list_remotes(root)]
 
 
 async def _describe_missing(root: Path, name: str) -> str:
@@ -199,10 +216,17 @@ async def _read_tree(
             f"Files there that git does not track would be overwritten: {list_names(in_the_way)}. "
             "Move them away, then try again."
         )
-    result = await git(
-        path, *NO_HOOKS, "read-tree", *options, "-m", "-u", before, after,
-        write=True, check=False, timeout=TIMEOUT, environment=environment,
-    )  # fmt: skip
+    command = (*NO_HOOKS, "read-tree", *options, "-m", "-u", before, after)
+
+    async def move() -> GitResult:
+        return await git(
+            path, *command, write=True, check=False, timeout=TIMEOUT, environment=environment
+        )
+
+    result = await move()
+    if _TOUCHED in result.stderr:  # Git looks at all files before it changes one.
+        await refresh_index(path)
+        result = await move()
     return "" if result.returncode == 0 else result.message or "git read-tree failed."
 
 

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from model.git.refs import check_ref
-from model.git.repositories import list_remotes, resolve_base
-from model.git.run import git
+from model.git.repositories import list_remotes, read_refs, resolve_base, select_base
 
 _HEADS: Final = "refs/heads/"
 _REMOTES: Final = "refs/remotes/"
@@ -29,17 +27,11 @@ class BranchTips:
 
 async def read_branch_tips(root: Path) -> BranchTips:
     """Read all branches of the repository that `root` belongs to."""
-    listed = await git(
-        root, "for-each-ref", "--format=%(refname)%00%(objectname)", _HEADS, _REMOTES
-    )
-    commits = dict(line.split("\0") for line in listed.stdout.splitlines())
+    commits = await read_refs(root, _HEADS, _REMOTES)
     on_remotes = frozenset(commit for name, commit in commits.items() if name.startswith(_REMOTES))
     return BranchTips(commits, on_remotes, bool(on_remotes) or bool(await list_remotes(root)))
 
 
 async def resolve_base_tips(root: Path, base: str, tips: BranchTips) -> list[str]:
     """Like `resolve_base`, but runs git only if `tips` does not contain the branch."""
-    check_ref(base)
-    names = (_HEADS + base, _REMOTES + base, f"{_REMOTES}origin/{base}")
-    found = dict.fromkeys(tips.commits[name] for name in names if name in tips.commits)
-    return list(found) or await resolve_base(root, base)
+    return select_base(base, tips.commits) or await resolve_base(root, base)

@@ -2,21 +2,24 @@
 
 import asyncio
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from model.base.errors import SpinneyError, not_a_repository
+from model.base.errors import SpinneyError, not_a_repository, worktree_directory_missing
 from model.base.git_layout import find_main_checkout, find_owning_checkout, is_bare_repository
 from model.base.text import clean_line
 from model.domain.branches import Branch, Remote
 from model.git.error_messages import without_credentials
 from model.git.refs import check_ref, check_remote_name
 from model.git.run import GitResult, git
+from model.git.safe_config import list_settings
 
 _HEADS: Final = "refs/heads/"
 _REMOTES: Final = "refs/remotes/"
 _COMMON_NAMES: Final = ("main", "master")
+_REMOTE_URL: Final = re.compile(r"remote\.(.*)\.url", re.DOTALL)
 
 
 async def find_root(path: Path) -> Path:
@@ -101,11 +104,10 @@ async def find_default_branch(root: Path) -> str:
 
 async def list_remotes(root: Path) -> list[Remote]:
     """Return the configured remotes, their URLs without user names and passwords."""
-    found = await git(root, "config", "-z", "--get-regexp", r"^remote\..*\.url$", check=False)
     urls: dict[str, str] = {}
-    for entry in found.fields:
-        key, _, url = entry.partition("\n")
-        urls.setdefault(key.removeprefix("remote.").removesuffix(".url"), url)
+    for key, url in await asyncio.to_thread(_read_settings, root):
+        if found := _REMOTE_URL.fullmatch(key):
+            urls.setdefault(found[1], url)
     return [
         Remote(name=clean_line(name), url=clean_line(without_credentials(url)))
         for name, url in urls.items()
@@ -140,20 +142,41 @@ async def resolve_base(root: Path, base: str) -> list[str]:
     Either may be ahead: the local branch with unpushed work, the other after a fetch. A tag or a
     commit id resolves to itself. Raises `SpinneyError` if nothing has that name.
     """
+    commits = select_base(base, await read_refs(root, *list_base_refs(base)))
+    return commits or [await _resolve_commit(root, base)]
+
+
+def list_base_refs(base: str) -> tuple[str, ...]:
+    """Return the full names under which a base branch may be known, its local one first."""
     check_ref(base)
-    names = [_HEADS + base, _REMOTES + base, f"{_REMOTES}origin/{base}"]
-    found = await git(root, "for-each-ref", "--format=%(refname)%00%(objectname)", *names)
-    ids = dict(line.split("\0") for line in found.stdout.splitlines())
-    commits = list(dict.fromkeys(ids[name] for name in names if name in ids))
-    if commits:
-        return commits
+    return _HEADS + base, _REMOTES + base, f"{_REMOTES}origin/{base}"
+
+
+def select_base(base: str, refs: Mapping[str, str]) -> list[str]:
+    """Return the commits that `refs` has for a base branch, as `resolve_base` does."""
+    return list(dict.fromkeys(refs[name] for name in list_base_refs(base) if name in refs))
+
+
+async def read_refs(root: Path, *names: str) -> dict[str, str]:
+    """Return the commits of those of these refs that exist, or of all below a name with a `/`."""
+    listed = await git(root, "for-each-ref", "--format=%(refname)%00%(objectname)", *names)
+    return dict(line.split("\0") for line in listed.stdout.splitlines())
+
+
+def _read_settings(root: Path) -> list[tuple[str, str]]:
+    if not root.is_dir():
+        raise worktree_directory_missing(str(root))
+    return list(list_settings(root))
+
+
+async def _resolve_commit(root: Path, base: str) -> str:
     single = await git(
         root, "rev-parse", "--verify", "--quiet", "--end-of-options", base + "^{commit}",
         check=False,
     )  # fmt: skip
     if single.returncode != 0:
         raise SpinneyError(f"There is no branch or commit '{base}' in {root}.", "not_found")
-    return [single.stdout]
+    return single.stdout
 
 
 async def branch_exists(root: Path, branch: str) -> bool:
