@@ -28,21 +28,17 @@ class CommitText:
 
 async def list_commits_since(path: Path, base: str) -> list[CommitText]:
     """Return the commits of the branch checked out in `path` that `base` lacks, oldest first."""
-    listed = await git(
-        path, "log", "-z", "--format=%s%n%b", f"--max-count={_MAX_COMMITS}", "--no-merges",
-        "--no-show-signature", "HEAD", "--not", *await resolve_base(path, base), "--",
-    )  # fmt: skip
-    return await asyncio.to_thread(_parse, listed.fields)
+    return await list_commits_between(path, await resolve_base(path, base), "HEAD")
 
 
 async def list_commits_between(
-    path: Path, since: str | None, until: str, limit: int
+    path: Path, since: Sequence[str], until: str, limit: int = _MAX_COMMITS
 ) -> list[CommitText]:
-    """Return the newest commits of `until` that `since` lacks, oldest first.
+    """Return the newest commits of `until` that those `since` lack, oldest first.
 
-    Both are ids of commits; without `since` these are all commits.
+    Without any `since` these are all commits.
     """
-    start = ("--not", since) if since else ()
+    start = ("--not", *since) if since else ()
     listed = await git(
         path, "log", "-z", "--format=%s%n%b", f"--max-count={limit}", "--no-merges",
         "--no-show-signature", until, *start, "--", timeout=60,

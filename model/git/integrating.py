@@ -3,8 +3,9 @@
 Nothing is moved: the result is a commit that the base could be moved to.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
@@ -15,7 +16,9 @@ from model.git.three_way import Author, Place, commit_tree, merge_commits
 
 _MAX_REBASED: Final = 500
 """Commits; each takes three short processes."""
-_FIELDS: Final = ("%H", "%P", "%T", "%an", "%ae", "%ad", "%B")
+_MAX_LISTED: Final = 2000
+"""Commits of a branch, also merges and those whose changes its base has."""
+_FIELDS: Final = ("%m", "%H", "%P", "%T", "%an", "%ae", "%ad", "%B")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,9 @@ class _Commit:
     tree: str
     author: Author
     message: str
+    is_merge: bool
+    is_in_base: bool
+    """Whether a commit of the base makes the same changes."""
 
 
 async def integrate(
@@ -56,15 +62,15 @@ async def integrate(
         SpinneyError: What git reports; also if a rebase would lose what merges in the branch
             resolved, or has too many commits.
     """
-    if await is_ancestor(place, head, base):
-        return Integration(base)
     if method == "rebase":
         return await _rebase(place, base, head)
+    if await is_ancestor(place, head, base):
+        return Integration(base)
     merged = await merge_commits(place, base, head)
     if merged.conflicts:
         return Integration("", merged.conflicts)
     parents = [base, head] if method == "merge" else [base]
-    if method == "squash" and merged.tree == await read_tree(place, base):
+    if method == "squash" and [merged.tree] == await _read_trees(place, [base]):
         return Integration(base)
     return Integration(await commit_tree(place, merged.tree, parents, message))
 
@@ -80,46 +86,83 @@ async def is_ancestor(place: Place, commit: str, of: str) -> bool:
     return found.returncode == 0
 
 
-async def read_tree(place: Place, commit: str) -> str:
+async def read_tree(root: Path, commit: str) -> str:
     """Return the id of a commit's tree."""
-    found = await git(
-        place.root, "rev-parse", "--verify", f"{commit}^{{tree}}", environment=place.environment
-    )
-    return found.stdout
+    (tree,) = await _read_trees(Place(root, root), [commit])
+    return tree
+
+
+async def _read_trees(place: Place, commits: Sequence[str]) -> list[str]:
+    """Return the ids of the trees of some commits."""
+    names = [f"{commit}^{{tree}}" for commit in commits]
+    found = await git(place.root, "rev-parse", *names, environment=place.environment)
+    return found.stdout.split()
 
 
 async def _rebase(place: Place, base: str, head: str) -> Integration:
     """Copy the commits of a branch on top of the base; those that it has already are left out."""
-    merges = await _count_merges(place, base, head)
-    if not merges and await is_ancestor(place, base, head):
+    own = await _list_commits(place, base, head)
+    if not own:
+        return Integration(base)
+    plain = [commit for commit in own if not commit.is_merge]
+    if len(plain) == len(own) and await _begins_at(place, own, base, head):
         return Integration(head)
-    onto, tree = base, await read_tree(place, base)
-    for commit in await _list_commits(place, base, head):
-        applied = await _apply(place, commit, onto, tree)
+    new = [commit for commit in plain if not commit.is_in_base]
+    for found, most in ((own, _MAX_LISTED), (new, _MAX_REBASED)):
+        if len(found) > most:
+            raise SpinneyError(
+                f"This branch has more than {count(most, 'commit')}, too many to rebase here. "
+                "Land it by merge or squash, or rebase it in a shell.",
+                "conflict",
+            )
+    befores = list(dict.fromkeys([base, *(one.parent for one in new if one.parent)]))
+    trees = dict(zip(befores, await _read_trees(place, befores), strict=True))
+    listed = {commit.id for commit in own}
+    onto, tree = base, trees[base]
+    for commit in new:
+        before = trees.get(commit.parent, "")
+        is_first = onto == base and commit.parent not in listed
+        applied = await _apply(place, commit, onto, tree, before, is_first=is_first)
         if isinstance(applied, tuple):
             return Integration("", applied)
-        if applied != tree or not await _has_changes(place, commit):
+        if applied != tree or before == commit.tree:
             onto = await commit_tree(place, applied, [onto], commit.message, commit.author)
             tree = applied
-    if merges:
+    if len(plain) < len(own):
         await _refuse_lost_resolutions(place, base, head, tree)
     return Integration(onto)
 
 
-async def _apply(place: Place, commit: _Commit, onto: str, tree: str) -> str | tuple[str, ...]:
-    """Return the tree with a commit's changes on top of `onto`, or the files in conflict."""
-    if commit.parent and await read_tree(place, commit.parent) == tree:
+async def _begins_at(place: Place, own: Sequence[_Commit], base: str, head: str) -> bool:
+    """Whether a branch without merges begins at the base; `own` are its newest commits."""
+    if len(own) <= _MAX_LISTED:
+        return own[0].parent == base
+    return await is_ancestor(place, base, head)
+
+
+async def _apply(
+    place: Place, commit: _Commit, onto: str, tree: str, before: str, *, is_first: bool
+) -> str | tuple[str, ...]:
+    """Return the tree with a commit's changes on top of `onto`, or the files in conflict.
+
+    Args:
+        place: Where to merge.
+        commit: The commit.
+        onto: The commit that it comes on top of.
+        tree: The tree of `onto`.
+        before: The tree of the commit's parent; empty for a first commit.
+        is_first: Whether `onto` is the base itself, which has the commit's parent.
+    """
+    if before == tree:
         return commit.tree
-    # So that the parent of the commit is what both sides have in common.
-    unsigned = Place(place.root, place.folder, place.environment)
-    parents = [commit.parent] if commit.parent else []
-    ours = await commit_tree(unsigned, tree, parents, "Onto\n", commit.author)
+    ours = onto
+    if not (is_first and commit.parent):
+        # So that the parent of the commit is what both sides have in common.
+        unsigned = Place(place.root, place.folder, place.environment)
+        parents = [commit.parent] if commit.parent else []
+        ours = await commit_tree(unsigned, tree, parents, "Onto\n", commit.author)
     merged = await merge_commits(place, ours, commit.id)
     return merged.conflicts or merged.tree
-
-
-async def _has_changes(place: Place, commit: _Commit) -> bool:
-    return not commit.parent or await read_tree(place, commit.parent) != commit.tree
 
 
 async def _refuse_lost_resolutions(place: Place, base: str, head: str, tree: str) -> None:
@@ -133,35 +176,22 @@ async def _refuse_lost_resolutions(place: Place, base: str, head: str, tree: str
         )
 
 
-async def _count_merges(place: Place, base: str, head: str) -> int:
-    counted = await git(
-        place.root, "rev-list", "--count", "--merges", head, "--not", base, "--",
-        environment=place.environment,
-    )  # fmt: skip
-    return int(counted.stdout)
-
-
 async def _list_commits(place: Place, base: str, head: str) -> list[_Commit]:
-    """Return the commits of the branch that the base has not, oldest first, without merges."""
+    """Return the commits of the branch that the base has not, oldest first."""
     listed = await git(
-        place.root, "log", "--no-show-signature", "--reverse", "--topo-order", "--no-merges",
-        "--right-only", "--cherry-pick", "--no-notes", "--encoding=UTF-8", "--date=raw",
-        f"--max-count={_MAX_REBASED + 1}", f"--format={'%x00'.join(_FIELDS)}%x00",
+        place.root, "log", "--no-show-signature", "--reverse", "--topo-order",
+        "--right-only", "--cherry-mark", "--no-notes", "--encoding=UTF-8", "--date=raw",
+        f"--max-count={_MAX_LISTED + 1}", f"--format={'%x00'.join(_FIELDS)}%x00",
         f"{base}...{head}", "--", environment=place.environment, timeout=120,
     )  # fmt: skip
-    commits = list(_parse_commits(listed.raw_stdout.decode("utf-8", "replace")))
-    if len(commits) > _MAX_REBASED:
-        raise SpinneyError(
-            f"This branch has more than {count(_MAX_REBASED, 'commit')}, too many to rebase here. "
-            "Land it by merge or squash, or rebase it in a shell.",
-            "conflict",
-        )
-    return commits
+    return list(_parse_commits(listed.raw_stdout.decode("utf-8", "replace")))
 
 
 def _parse_commits(text: str) -> Iterator[_Commit]:
     fields = text.split("\0")
     for at in range(0, len(fields) - len(_FIELDS), len(_FIELDS)):
-        sha, parents, tree, name, email, date, message = fields[at : at + len(_FIELDS)]
-        parent = parents.split(" ")[0]
-        yield _Commit(sha.lstrip("\n"), parent, tree, Author(name, email, date), message)
+        mark, sha, parents, tree, name, email, date, message = fields[at : at + len(_FIELDS)]
+        parent, *others = parents.split(" ")
+        author = Author(name, email, date)
+        is_in_base = mark.lstrip("\n") == "="
+        yield _Commit(sha, parent, tree, author, message, bool(others), is_in_base)

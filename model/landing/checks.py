@@ -11,6 +11,7 @@ from model.domain.landing import CheckResult
 from model.domain.scripts import Script, ScriptRun
 from model.domain.worktrees import Worktree
 from model.git.content_tree import read_content_tree
+from model.git.integrating import read_tree
 from model.git.status import GitStatus
 from model.scripts.config import read_branch_scripts, read_commit_scripts, read_scripts
 from model.scripts.runner import ScriptRunner
@@ -86,21 +87,21 @@ class Checks:
         commits = status.bases if status is not None else ()
         return await self._read(worktree, partial(self._read_known_tree, worktree), commits)
 
-    async def read(self, worktree_id: str, tree: str = "") -> CheckResult:
+    async def read(self, worktree_id: str, commit: str = "") -> CheckResult:
         """Return the result of the current or latest run, for the files as they are now.
 
-        Given the `tree` of a commit, it is stale unless the check ran on exactly these files, and
-        says so if the files of now are others than the commit's.
+        Given a `commit`, it is stale unless the check ran on exactly its files, and says so if the
+        files of now are others.
 
         Raises `SpinneyError` if the worktree cannot be read.
         """
         worktree = require_worktree(self._store.state, worktree_id)
 
-        async def read_tree() -> str:
-            return tree or await read_content_tree(Path(worktree.path))
-
-        check = await self._read(worktree, read_tree, ())
-        if tree and check.is_stale and await read_content_tree(Path(worktree.path)) != tree:
+        path = Path(worktree.path)
+        if not commit:
+            return await self._read(worktree, partial(read_content_tree, path), ())
+        check = await self._read(worktree, partial(read_tree, path, commit), ())
+        if check.is_stale and await read_content_tree(path) != await read_tree(path, commit):
             return check.model_copy(update={"error": HIDDEN})
         return check
 

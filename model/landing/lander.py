@@ -22,8 +22,8 @@ from model.git import base_branch
 from model.git.base_branch import BaseBranch
 from model.git.changes import to_display_name
 from model.git.conflict_markers import compare_markers
-from model.git.history import list_commits_since
-from model.git.integrating import Integration, integrate, read_tree
+from model.git.history import list_commits_between
+from model.git.integrating import Integration, integrate
 from model.git.merging import find_operation
 from model.git.run import git
 from model.git.secret_gate import make_gate
@@ -104,7 +104,7 @@ class Lander:
             preview = preview.model_copy(update=await self._describe(branch, base, project, chosen))
             async with self._try(project, branch, base, chosen) as (result, place):
                 files = [to_display_name(path) for path in result.conflicts[:_MAX_FILES]]
-                check = await self._checks.read(worktree_id, await read_tree(place, branch.head))
+                check = await self._checks.read(worktree_id, branch.head)
                 preview = preview.model_copy(update={"conflicts": files, "check": check})
                 _refuse_conflicts(branch, base, result)
                 await base_branch.check_can_follow(base, result.commit, place.environment)
@@ -138,14 +138,15 @@ class Lander:
                     "conflict",
                 )
             branch = await self.find_branch(worktree, name)
-            place = await self.make_place(project)
             if not ignore_check:
-                tree = await read_tree(place, branch.head)
-                _refuse_check(await self._checks.read(worktree_id, tree))
-            if message is None or not message.strip():
-                message = await self.suggest(branch, base, project, chosen)
-            gate = make_gate(self._store.state, project)
-            text = gate.check_text("message", clean_message(message), "commit")
+                _refuse_check(await self._checks.read(worktree_id, branch.head))
+            text = ""
+            if chosen != "rebase":  # It makes no commit that has a message of its own.
+                if message is None or not message.strip():
+                    message = await self.suggest(branch, base, project, chosen)
+                gate = make_gate(self._store.state, project)
+                text = gate.check_text("message", clean_message(message), "commit")
+            place = await self.make_place(project)
             result = await integrate(place, base.commit, branch.head, chosen, text)
             _refuse_conflicts(branch, base, result)
             move = Move(
@@ -171,8 +172,11 @@ class Lander:
 
     async def make_place(self, project: Project) -> Place:
         """Return where commits of a project are merged."""
-        root, folder = Path(project.path), self._find_scratch(project.id) / uuid.uuid4().hex
-        return Place(root, folder, sign=await wants_signatures(root))
+        place = self._find_place(project)
+        return replace(place, sign=await wants_signatures(place.root))
+
+    def _find_place(self, project: Project) -> Place:
+        return Place(Path(project.path), self._find_scratch(project.id) / uuid.uuid4().hex)
 
     async def recover(self) -> None:
         """Remove the worktrees that a kill has left. Called once, at start."""
@@ -230,15 +234,18 @@ class Lander:
     ) -> dict[str, object]:
         path = Path(branch.worktree.path)
         counted = await git(path, "rev-list", "--count", branch.head, "--not", base.commit, "--")
-        left_at = await git(path, "merge-base", base.commit, branch.head, check=False)
-        if left_at.returncode != 0:
+        since = f"{base.commit}...{branch.head}"  # Since the commit that both have last.
+        try:
+            added, removed, files = await count_changes(path, since)
+        except SpinneyError as error:
+            if "no merge base" not in error.message:
+                raise
             raise SpinneyError(
                 f"'{branch.worktree.branch}' and '{base.name}' have no common history, so one "
                 "cannot land in the other.",
                 "conflict",
-            )
-        added, removed, files = await count_changes(path, left_at.stdout, branch.head)
-        marked = await compare_markers(path, left_at.stdout, branch.head)
+            ) from None
+        marked = await compare_markers(path, since)
         message = "" if method == "rebase" else await self.suggest(branch, base, project, method)
         return {
             "head_commit": branch.head,
@@ -263,9 +270,7 @@ class Lander:
         try:
             scratch = ScratchObjects(folder / "objects")
             await scratch.prepare(directories.common_dir)
-            place = replace(
-                await self.make_place(project), environment=scratch.environment, sign=False
-            )
+            place = replace(self._find_place(project), environment=scratch.environment)
             yield await integrate(place, base.commit, branch.head, method, "Preview\n"), place
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -274,7 +279,7 @@ class Lander:
         self, branch: Branch, base: BaseBranch, project: Project, method: MergeMethod
     ) -> str:
         """Return a message for the commit with which a branch lands."""
-        commits = await list_commits_since(Path(branch.worktree.path), base.name)
+        commits = await list_commits_between(Path(branch.worktree.path), base.commits, branch.head)
         into = "" if base.name == project.default_branch else base.name
         return suggest_message(branch.worktree.branch, into, method, commits)
 

@@ -86,7 +86,7 @@ class TrainRun:
         return await self._set(at, car, status=status, check=outcome.check, error=outcome.error)
 
     async def _check(self, checks: TrainChecks, car: TrainCar) -> Outcome:
-        tree = await read_tree(self._plan.place, car.commit)
+        tree = await read_tree(self._plan.place.root, car.commit)
         if self._plan.green.get(car.worktree_id) == tree:
             return Outcome("passed")  # The check has passed on these very files.
         return await checks.check(car.commit, self._plan.output(car.worktree_id))
