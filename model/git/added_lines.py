@@ -12,8 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from model.base.errors import worktree_directory_missing
+from model.base.git_layout import find_git_directories
 from model.base.text import clean_line
-from model.git.diff import MAX_BYTES, resolve_head
+from model.git.diff import MAX_BYTES
 from model.git.hosts import identify_url
 from model.git.run import git
 
@@ -69,16 +71,17 @@ async def read_staged_additions(
     The index stays as it is: all changes are staged in a copy of it. `against` is the commit that
     they are compared with, by default the last one.
     """
-    commit = against or await resolve_head(root)
     if not stage_all:
-        return await _read_index(root, commit, {})
-    index = Path((await git(root, "rev-parse", "--git-path", "index")).stdout)
+        return await _read_index(root, against, {})
+    directories = await asyncio.to_thread(find_git_directories, root)
+    if directories is None:
+        raise worktree_directory_missing(str(root))
     with tempfile.TemporaryDirectory(prefix="spinney-index-") as folder:
         copy = Path(folder) / "index"
-        await asyncio.to_thread(_copy_if_present, root / index, copy)
+        await asyncio.to_thread(_copy_if_present, directories.git_dir / "index", copy)
         environment = {"GIT_INDEX_FILE": os.fspath(copy)}
         await git(root, "add", "--all", write=True, timeout=_TIMEOUT, environment=environment)
-        return await _read_index(root, commit, environment)
+        return await _read_index(root, against, environment)
 
 
 async def read_unpublished_additions(root: Path, remote: str, ref: str) -> Additions:
@@ -145,12 +148,13 @@ async def _leave_out_published(root: Path, remote: str) -> tuple[str, ...]:
     return ("--not", f"--remotes={remote}") if pushed <= fetched else ()
 
 
-async def _read_index(root: Path, commit: str, environment: dict[str, str]) -> Additions:
+async def _read_index(root: Path, commit: str | None, environment: dict[str, str]) -> Additions:
+    # The tree first: what is staged after it is noticed before the commit.
+    tree = await git(root, "write-tree", check=False, write=True, environment=environment)
     printed = await git(
-        root, *_QUIET, "diff", "--cached", *_OPTIONS, commit, "--",
+        root, *_QUIET, "diff", "--cached", *_OPTIONS, *([commit] if commit else []), "--",
         timeout=_TIMEOUT, max_bytes=MAX_BYTES, environment=environment,
     )  # fmt: skip
-    tree = await git(root, "write-tree", check=False, write=True, environment=environment)
     is_whole = not printed.is_truncated
     return Additions(printed.raw_stdout, is_whole, tree.stdout if tree.returncode == 0 else "")
 

@@ -238,7 +238,7 @@ async def find_compared_commits(path: Path, side: Side, base: str | None) -> tup
         case "unstaged":
             return ()
         case "staged":
-            return (await resolve_head(path),)
+            return ()  # Git takes the last commit, or the empty tree before the first.
         case "branch":
             return await find_branch_range(path, base or "HEAD")
 

@@ -1,16 +1,23 @@
 """Create commits in a worktree."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible, restore_hidden
-from model.git.added_lines import read_index_tree
-from model.git.conflict_markers import refuse_conflicts
+from model.git.added_lines import read_index_tree, read_staged_additions
+from model.git.changes import to_display_name
+from model.git.conflict_markers import (
+    find_added_markers,
+    may_have_markers,
+    refuse_marked,
+    refuse_unmerged,
+)
 from model.git.merging import read_prepared_message
 from model.git.run import git
 from model.git.secret_gate import SecretGate
-from model.git.status import has_uncommitted_changes
+from model.git.working_tree import read_working_tree
 
 HOOKS_TIMEOUT: Final = 300
 """Seconds; commit hooks run linters and tests."""
@@ -43,25 +50,39 @@ async def commit(
     text = restore_hidden(make_visible(message), await read_prepared_message(path)).strip()
     if not text:
         raise SpinneyError("The commit message is empty.")
-    if not await has_uncommitted_changes(path) and not await _is_merging(path):
+    tree, _ = await read_working_tree(path, submodules="none")
+    if not tree.count_files() and not await _is_merging(path):
         raise SpinneyError("No uncommitted changes to commit", "conflict")
-    if not stage_all and not await has_staged_changes(path) and not await _is_merging(path):
+    if not stage_all and not tree.has_staged_changes and not await _is_merging(path):
         raise SpinneyError("Nothing is staged. Stage changes first, or commit all.", "conflict")
-    await stage_checked(path, text, gate, stage_all=stage_all, allow_markers=allow_markers)
+    unmerged = [to_display_name(name) for _, name, _ in tree.unmerged]
+    await stage_checked(
+        path, text, gate, unmerged, stage_all=stage_all, allow_markers=allow_markers
+    )
     await git(path, "commit", f"--message={text}", write=True, timeout=HOOKS_TIMEOUT)
     return (await git(path, "rev-parse", "HEAD")).stdout
 
 
 async def stage_checked(
-    path: Path, message: str, gate: SecretGate, *, stage_all: bool, allow_markers: bool
+    path: Path,
+    message: str,
+    gate: SecretGate,
+    unmerged: Sequence[str],
+    *,
+    stage_all: bool,
+    allow_markers: bool,
 ) -> None:
     """Look for conflicts and secrets in what would be committed, and stage all changes if that is
     wanted.
 
-    Raises `conflict`, and stages nothing, if there are some.
+    `unmerged` are the files with a conflict in the index, for people. Raises `conflict`, and stages
+    nothing, if there are some.
     """
-    await refuse_conflicts(path, stage_all=stage_all, allow_markers=allow_markers)
-    tree = await gate.check_commit(path, message, stage_all=stage_all)
+    refuse_unmerged(unmerged)
+    added = await read_staged_additions(path, stage_all=stage_all) if gate.is_on else None
+    if not allow_markers and (added is None or may_have_markers(added)):
+        refuse_marked(await find_added_markers(path, stage_all=stage_all))
+    tree = await gate.check_commit(path, message, stage_all=stage_all, additions=added)
     if stage_all:
         await git(path, "add", "--all", write=True, timeout=HOOKS_TIMEOUT)
     if tree and await read_index_tree(path) != tree:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.git.added_lines import AddedLines, parse_added_lines, read_added_lines
+from model.git.added_lines import AddedLines, Additions, parse_added_lines, read_added_lines
 from model.git.changes import to_display_name
 from model.git.diff import resolve_head
 from model.git.merging import find_other_side
@@ -17,6 +17,7 @@ from model.git.untracked import render_new_files
 
 _FIRST: Final = "^<<<<<<<"
 """A pattern of the first marker, for git."""
+_FIRST_ADDED: Final = b"\n+<<<<<<<"
 _MARKERS: Final = tuple(
     re.compile(sign + "{7,}" + end)
     for sign, end in (("<", r"(?: |\r?$)"), ("=", r"\r?$"), (">", r"(?: |\r?$)"))
@@ -35,13 +36,23 @@ async def refuse_conflicts(path: Path, *, stage_all: bool, allow_markers: bool =
         stage_all: Whether all changes would be committed; else those in the index.
         allow_markers: Whether lines that look like markers may be added.
     """
-    if unmerged := await list_unmerged(path):
+    refuse_unmerged(await list_unmerged(path))
+    if not allow_markers:
+        refuse_marked(await find_added_markers(path, stage_all=stage_all))
+
+
+def refuse_unmerged(files: Sequence[str]) -> None:
+    """Raise `conflict` if there are files that are not resolved."""
+    if unmerged := list(dict.fromkeys(files)):
         raise SpinneyError(
             f"Nothing was committed: {_name(unmerged)} {_verb(unmerged)} a conflict. Take a side, "
             "or stage what you have resolved.",
             "conflict",
         )
-    marked = [] if allow_markers else await find_added_markers(path, stage_all=stage_all)
+
+
+def refuse_marked(marked: Sequence[str]) -> None:
+    """Raise `conflict` if there are files to which a commit would add markers."""
     if marked:
         raise SpinneyError(
             f"Nothing was committed: {_name(marked)} {_verb(marked)} conflict markers (<<<<<<< and "
@@ -64,7 +75,8 @@ async def find_added_markers(path: Path, *, stage_all: bool) -> list[str]:
     What the other side of a merge in progress has as well is not added by it.
     """
     index = () if stage_all else ("--cached",)
-    marked = await compare_markers(path, *index, await resolve_head(path))
+    head = [await resolve_head(path)] if stage_all else []
+    marked = await compare_markers(path, *index, *head)
     if marked and (other := await find_other_side(path)):
         theirs = await compare_markers(path, *index, other)
         marked = [name for name in marked if name in theirs]
@@ -72,6 +84,14 @@ async def find_added_markers(path: Path, *, stage_all: bool) -> list[str]:
         names = await list_untracked_files(path)
         marked += await asyncio.to_thread(_find_in_new_files, path, names)
     return marked
+
+
+def may_have_markers(additions: Additions) -> bool:
+    """Whether lines that would be committed may be markers: `find_added_markers` says which are.
+
+    Found without renames, they are all that could be found with them.
+    """
+    return not additions.is_whole or _FIRST_ADDED in additions.raw
 
 
 async def compare_markers(path: Path, *compared: str) -> list[str]:

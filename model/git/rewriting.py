@@ -6,6 +6,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
 from model.git.commit import HOOKS_TIMEOUT, has_staged_changes, stage_checked
+from model.git.conflict_markers import list_unmerged
 from model.git.diff import resolve_head
 from model.git.log import LoggedCommit, list_log, resolve_commit
 from model.git.merging import find_operation
@@ -53,7 +54,10 @@ async def amend(
     text = make_visible(message).strip() if message is not None else None
     if text == "":
         raise SpinneyError("The commit message is empty.")
-    await stage_checked(path, text or "", gate, stage_all=stage_all, allow_markers=allow_markers)
+    unmerged = await list_unmerged(path)
+    await stage_checked(
+        path, text or "", gate, unmerged, stage_all=stage_all, allow_markers=allow_markers
+    )
     if text is None and not await has_staged_changes(path):
         raise SpinneyError("Nothing is staged. Stage changes, or write a new message.", "conflict")
     option = "--no-edit" if text is None else f"--message={text}"
@@ -90,7 +94,8 @@ async def fix_up(
         )
     if position == 0:
         return await amend(path, base, None, gate, stage_all=stage_all, allow_markers=allow_markers)
-    await stage_checked(path, "", gate, stage_all=stage_all, allow_markers=allow_markers)
+    unmerged = await list_unmerged(path)
+    await stage_checked(path, "", gate, unmerged, stage_all=stage_all, allow_markers=allow_markers)
     if not await has_staged_changes(path):
         raise SpinneyError("Nothing is staged. Stage the changes for that commit.", "conflict")
     await git(path, "commit", f"--fixup={sha}", write=True, timeout=HOOKS_TIMEOUT)

@@ -53,35 +53,40 @@ class SecretGate:
 
     def __init__(self, project: Project, *, is_on: bool, allowed: Collection[str] = ()) -> None:
         self._project = project
-        self._is_on = is_on
+        self.is_on = is_on
         self._allowed = allowed
 
-    async def check_commit(self, root: Path, message: str, *, stage_all: bool) -> str:
+    async def check_commit(
+        self, root: Path, message: str, *, stage_all: bool, additions: Additions | None = None
+    ) -> str:
         """Raise `conflict` for secrets in what would be committed, or in the message.
 
-        Returns the id of the tree that was searched; empty if there is none.
+        `additions` is what would be committed, if it was read already. Returns the id of the tree
+        that was searched; empty if there is none.
         """
-        if not self._is_on:
+        if not self.is_on:
             return ""
-        report, tree = await search_commit(self._project, root, message, stage_all=stage_all)
+        report, tree = await search_commit(
+            self._project, root, message, stage_all=stage_all, additions=additions
+        )
         refuse_secrets(report, "commit", self._allowed)
         return tree
 
     async def check_push(self, root: Path, remote: str, ref: str) -> None:
         """Raise `conflict` for secrets in the commits of a ref that a remote does not have yet."""
-        if self._is_on:
+        if self.is_on:
             report = await search_push(self._project, root, remote, ref)
             refuse_secrets(report, "push", self._allowed)
 
     def check_text(self, name: str, text: str, act: Publishing = "text") -> SearchedText:
         """Return a text as one that was searched; raises `conflict` if it has secrets."""
-        if self._is_on:
+        if self.is_on:
             refuse_secrets(search_texts(self._project, {name: text}), act, self._allowed)
         return SearchedText(text)
 
     def mask_text(self, text: str) -> SearchedText:
         """Return a text with its secrets masked; for one that no person has seen."""
-        return SearchedText(mask_secrets(text) if self._is_on else text)
+        return SearchedText(mask_secrets(text) if self.is_on else text)
 
 
 def make_gate(state: State, project: Project, allowed: Collection[str] | None = None) -> SecretGate:
@@ -90,13 +95,19 @@ def make_gate(state: State, project: Project, allowed: Collection[str] | None = 
 
 
 async def search_commit(
-    project: Project, root: Path, message: str, *, stage_all: bool
+    project: Project,
+    root: Path,
+    message: str,
+    *,
+    stage_all: bool,
+    additions: Additions | None = None,
 ) -> tuple[SecretReport, str]:
     """Search what a commit would add, and its message; returns the id of the searched tree, too.
 
     While a merge, rebase, cherry-pick or revert is completed, what its other side has is not new.
     """
-    additions = await read_staged_additions(root, stage_all=stage_all)
+    if additions is None:
+        additions = await read_staged_additions(root, stage_all=stage_all)
     report = await asyncio.to_thread(_search_additions, project, additions)
     other = await find_other_side(root) if report.findings else None
     if other is not None:

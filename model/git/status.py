@@ -106,12 +106,12 @@ async def read_worktree_status(path: Path, base: str, tips: BranchTips | None = 
         uncommitted_removed=removed,
         branch_diff_added=comparison.added,
         branch_diff_removed=comparison.removed,
-        changed_files=_count_files(tree),
+        changed_files=tree.count_files(),
         files=_count_all_files(tree, comparison),
         conflicts=len({path for _, path, _ in tree.unmerged}),
         bases=tuple(bases),
         fingerprint=await asyncio.to_thread(make_fingerprint, path, printed, tree),
-        working_tree=tree if _count_files(tree) <= _MAX_LISTED else None,
+        working_tree=tree if tree.count_files() <= _MAX_LISTED else None,
     )
 
 
@@ -123,11 +123,7 @@ async def has_uncommitted_changes(path: Path) -> bool:
 async def count_uncommitted_files(path: Path) -> int:
     """Count staged, changed and untracked files, including changes inside submodules."""
     tree, _ = await read_working_tree(path, submodules="none")
-    return _count_files(tree)
-
-
-def _count_files(tree: WorkingTree) -> int:
-    return len(tree.changed) + len(tree.untracked) + len(tree.nested)
+    return tree.count_files()
 
 
 def _count_all_files(tree: WorkingTree, branch: _Comparison) -> int:

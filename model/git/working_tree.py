@@ -48,6 +48,15 @@ class WorkingTree:
     nested: list[str] = field(default_factory=list)
     """Untracked repositories in the worktree."""
 
+    def count_files(self) -> int:
+        """Count the staged, changed and untracked files."""
+        return len(self.changed) + len(self.untracked) + len(self.nested)
+
+    @property
+    def has_staged_changes(self) -> bool:
+        """Whether the index differs from the commit."""
+        return bool(self.staged or self.staged_removals or self.unmerged)
+
     def list_index_changes(self) -> dict[str, Entry | None]:
         """Return what the index has other than the commit, without files gone from disk."""
         return {**self.staged, **dict.fromkeys([*self.staged_removals, *self.removed])}

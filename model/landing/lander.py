@@ -217,8 +217,7 @@ class Lander:
                 "to land.",
                 "conflict",
             )
-        changed = len(tree.changed) + len(tree.untracked) + len(tree.nested)
-        if changed:
+        if changed := tree.count_files():
             have = "has" if changed == 1 else "have"
             raise SpinneyError(
                 f"{count(changed, 'file')} in '{worktree.name}' {have} uncommitted changes. Commit "
