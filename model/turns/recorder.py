@@ -261,9 +261,7 @@ _STATUS: Final[dict[str, Literal["added", "modified", "deleted"]]] = {"A": "adde
 
 async def list_changes(root: Path, before: str, after: str) -> list[TurnFile]:
     """Return the files that differ between two snapshots' trees, at most `_MAX_FILES`."""
-    changed, counts = await asyncio.gather(
-        files.diff_trees(root, before, after), files.count_lines(root, before, after)
-    )
+    changed, counts = await files.compare_trees(root, before, after)
     found = []
     for path, (old, new) in sorted(changed.items())[:_MAX_FILES]:
         added, removed = counts.get(path, (None, None))

@@ -140,11 +140,11 @@ class RecoveryPoints:
             latest = self._latest.get(worktree.id)
             if latest is not None and _is_of(latest, snapshot, "delete"):
                 return latest.id
-            kept = await restore.read_state(root, snapshot.tree)
+            kept = snapshot.state or await restore.read_state(root, snapshot.tree)
             facts = PointFacts(
                 detail=f"Deleted, without {' and '.join(besides)}" if besides else "Deleted",
                 project_id=project.id,
-                tip=await recovery.find_tip(root, worktree.branch),
+                tip=await recovery.find_tip(root, worktree.branch, snapshot),
                 left_out=len(besides) + len(kept.left_out),
             )
             contents = await recovery.read_contents(root, snapshot)

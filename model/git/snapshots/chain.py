@@ -7,6 +7,7 @@ out when the chain began. Further parents keep what the snapshot depends on from
 import asyncio
 import time
 from collections import OrderedDict
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from model.git.run import git
 from model.git.snapshots import plumbing
 from model.git.snapshots.capture import CapturedTree, capture_tree
 from model.git.snapshots.reading import KnownFile
+from model.git.snapshots.state import WorktreeState
 
 WORKTREE_REFS: Final = "refs/spinney/worktrees/"
 RECOVERY_REFS: Final = "refs/spinney/recovery/"
@@ -84,6 +86,8 @@ class Snapshot:
     note: SnapshotNote
     is_new: bool = True
     """False if nothing had changed since the snapshot before it."""
+    state: WorktreeState | None = None
+    """What it has beside the files, if it was captured just now."""
 
 
 def chain_ref(worktree_id: str) -> str:
@@ -117,13 +121,16 @@ async def take_snapshot(
         captured = await capture_tree(
             root, last.files if last else {}, complete=complete, include_ignored=include_ignored
         )
+        kept = last.kept if last else []
         if previous is not None and previous.tree == captured.tree:
-            taken = replace(previous, is_new=False)
+            taken = replace(previous, is_new=False, state=captured.state)
         else:
-            taken = await _add(root, ref, previous, captured, note)
+            known = {captured.state.commit, *kept}
+            kept = await _find_existing(root, captured.operation_commits, known)
+            taken = await _add(root, ref, previous, captured, kept, note)
         packed = previous.commit if previous else captured.state.commit or ""
         loose = (last.loose if last else 0) + taken.is_new
-        memory = _Memory(taken, captured.known, last.packed if last else packed, loose)
+        memory = _Memory(taken, captured.known, kept, last.packed if last else packed, loose)
         _remember(root, ref, memory)
         return taken
 
@@ -158,6 +165,8 @@ class _Memory:
 
     snapshot: Snapshot
     files: dict[str, KnownFile]
+    kept: list[str]
+    """The commits of a merge or rebase in progress that the snapshot keeps."""
     packed: str
     """The newest commit that is not among the loose objects of the chain."""
     loose: int
@@ -204,13 +213,18 @@ async def read_snapshot(root: Path, revision: str) -> Snapshot | None:
 
 
 async def _add(
-    root: Path, ref: str, previous: Snapshot | None, captured: CapturedTree, note: SnapshotNote
+    root: Path,
+    ref: str,
+    previous: Snapshot | None,
+    captured: CapturedTree,
+    kept: list[str],
+    note: SnapshotNote,
 ) -> Snapshot:
     head = captured.state.commit
     parents = [previous.commit] if previous else []
     if head and (previous is None or previous.note.commit != head):
         parents.append(head)
-    parents += await _find_existing(root, captured.operation_commits)
+    parents += kept
     created_at = note.created_at or time.time()
     objects, normal = captured.objects, captured.state.normal_tree or ""
     if normal:
@@ -226,18 +240,22 @@ async def _add(
     commit = objects.add_commit(captured.tree, parents, full.to_message(), int(created_at))
     await objects.store()
     await set_ref(root, ref, commit, previous.commit if previous else "")
-    return Snapshot(commit, captured.tree, full)
+    return Snapshot(commit, captured.tree, full, state=captured.state)
 
 
-async def _find_existing(root: Path, commits: list[str]) -> list[str]:
-    """Return the commits that the repository has."""
-    if not commits:
-        return []
+async def _find_existing(
+    root: Path, commits: list[str], known: Collection[str | None]
+) -> list[str]:
+    """Return the commits that the repository has; those that are `known` are not looked for."""
+    doubtful = [commit for commit in commits if commit not in known]
+    if not doubtful:
+        return commits
     checked = await git(
-        root, "cat-file", "--batch-check", stdin="\n".join(commits).encode() + b"\n", check=False
+        root, "cat-file", "--batch-check", stdin="\n".join(doubtful).encode() + b"\n", check=False
     )
     lines = (line.split(" ") for line in checked.stdout.split("\n"))
-    return [line[0] for line in lines if line[1:2] == ["commit"]]
+    found = {line[0] for line in lines if line[1:2] == ["commit"]}
+    return [commit for commit in commits if commit in known or commit in found]
 
 
 async def commit_tree(root: Path, tree: str, parents: list[str], message: str) -> str:

@@ -48,18 +48,22 @@ async def prepare_archive(root: Path) -> None:
         await plumbing.run(root, "init", "--quiet", "--bare", "--template=", ".")
 
 
-async def add_conversations(root: Path, tree: str | None, kept: Conversations) -> str:
-    """Return a copy of a point's tree, `None` for no files, with conversations."""
-    objects = await NewObjects.create(root)
+async def add_conversations(
+    root: Path, tree: str | None, kept: Conversations, objects: NewObjects
+) -> str:
+    """Return a copy of a point's tree, `None` for no files, with conversations.
+
+    What is new in it is added to `objects`.
+    """
     added = {CONVERSATIONS_FILE: Entry("100644", objects.add("blob", kept.content))}
     lines = [plumbing.quote_path(str(path)) + b"\n" for path in kept.attachments.values()]
-    hashed = await plumbing.run(
-        root, "hash-object", "-w", "--no-filters", "--stdin-paths", stdin=b"".join(lines)
-    )
-    for name, object_id in zip(kept.attachments, hashed.stdout.split(), strict=True):
-        added[_ATTACHMENTS + name] = Entry("100644", object_id)
+    if lines:
+        hashed = await plumbing.run(
+            root, "hash-object", "-w", "--no-filters", "--stdin-paths", stdin=b"".join(lines)
+        )
+        for name, object_id in zip(kept.attachments, hashed.stdout.split(), strict=True):
+            added[_ATTACHMENTS + name] = Entry("100644", object_id)
     (edited,) = await edit_trees(root, [(tree, added)], objects)
-    await objects.store()
     return edited
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import errno
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,9 @@ from model.git.replacing import remove_temporary_files, replacing
 from model.git.run import git
 from model.git.snapshots import plumbing
 from model.git.working_tree import Entry
+
+Changed = dict[str, tuple[Entry | None, Entry | None]]
+"""By path in the worktree: the entries of a file before and after."""
 
 _BATCH_BYTES: Final = 64_000_000
 """Bytes of file contents that are held in memory at a time; a larger file is read alone."""
@@ -37,42 +40,61 @@ async def read_entries(
     return await asyncio.to_thread(plumbing.parse_tree, listed.raw_stdout)
 
 
-async def diff_trees(
-    root: Path, before: str, after: str
-) -> dict[str, tuple[Entry | None, Entry | None]]:
+async def diff_trees(root: Path, before: str, after: str) -> Changed:
     """Return the files that differ between two snapshots' trees, with both entries."""
+    changed, _ = await diff_snapshot(root, before, after)
+    return changed
+
+
+async def diff_snapshot(root: Path, before: str, after: str) -> tuple[Changed, dict[str, Entry]]:
+    """Return what `diff_trees` does, and what `after` has beside the files, by path in the tree."""
     listed = await git(
         root, "diff-tree", "-r", "-z", "--no-renames", "--full-index", "--end-of-options",
         before, after, timeout=120,
     )  # fmt: skip
-    return await asyncio.to_thread(_parse_raw_diff, listed.raw_stdout)
+    return await asyncio.to_thread(_parse_raw_diff, listed.raw_stdout.split(b"\0"))
 
 
-def _parse_raw_diff(output: bytes) -> dict[str, tuple[Entry | None, Entry | None]]:
-    fields = output.split(b"\0")
-    found = {}
+def _parse_raw_diff(fields: Sequence[bytes]) -> tuple[Changed, dict[str, Entry]]:
+    found: Changed = {}
+    special: dict[str, Entry] = {}
     for head, name in zip(fields[::2], fields[1::2], strict=False):
-        path = plumbing.to_file_path(os.fsdecode(name))
+        tree_path = os.fsdecode(name)
+        path = plumbing.to_file_path(tree_path)
+        old_mode, new_mode, old, new, _ = head[1:].decode().split(" ")
+        before = Entry(old_mode, old) if old_mode != "000000" else None
+        after = Entry(new_mode, new) if new_mode != "000000" else None
         if path is not None:
-            old_mode, new_mode, old, new, _ = head[1:].decode().split(" ")
-            before = Entry(old_mode, old) if old_mode != "000000" else None
-            after = Entry(new_mode, new) if new_mode != "000000" else None
             found[path] = before, after
-    return found
+        elif after is not None:
+            special[tree_path] = after
+    return found, special
 
 
-async def count_lines(root: Path, before: str, after: str) -> dict[str, tuple[int, int]]:
-    """Return the lines added and removed in each text file that differs between two trees."""
-    numbers = await git(
-        root, "diff-tree", "-r", "--numstat", "-z", "--no-renames", "--end-of-options",
-        before, after, timeout=120,
+async def compare_trees(
+    root: Path, before: str, after: str
+) -> tuple[Changed, dict[str, tuple[int, int]]]:
+    """Return what `diff_trees` does, and the lines added and removed in the text files."""
+    compared = await git(
+        root, "diff-tree", "-r", "--raw", "--numstat", "-z", "--no-renames", "--full-index",
+        "--end-of-options", before, after, timeout=120,
     )  # fmt: skip
-    return await asyncio.to_thread(_parse_numstat, numbers.raw_stdout)
+    return await asyncio.to_thread(_parse_comparison, compared.raw_stdout)
 
 
-def _parse_numstat(output: bytes) -> dict[str, tuple[int, int]]:
+def _parse_comparison(
+    output: bytes,
+) -> tuple[Changed, dict[str, tuple[int, int]]]:
+    fields = output.split(b"\0")
+    # First two fields for each file, of which one begins with a colon, then one.
+    end = next((at for at in range(0, len(fields), 2) if fields[at][:1] != b":"), len(fields))
+    changed, _ = _parse_raw_diff(fields[:end])
+    return changed, _parse_numstat(fields[end:])
+
+
+def _parse_numstat(rows: Iterable[bytes]) -> dict[str, tuple[int, int]]:
     counts = {}
-    for row in output.split(b"\0"):
+    for row in rows:
         if row and row[:1] != b"-":
             added, removed, name = row.split(b"\t", 2)
             path = plumbing.to_file_path(os.fsdecode(name))

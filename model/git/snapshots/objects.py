@@ -61,6 +61,10 @@ class NewObjects:
         ]
         return self.add("commit", "\n".join(lines).encode())
 
+    def list_trees(self) -> dict[str, bytes]:
+        """Return the trees that are not stored yet."""
+        return {name: content for name, (kind, content) in self._objects.items() if kind == "tree"}
+
     async def store(self) -> None:
         """Write the objects that the repository lacks, as loose objects. Raises as `plumbing.run`.
 

@@ -4,6 +4,7 @@ A point is a commit with the tree of a snapshot, to which the conversations of a
 are added, and a message that says what it is: listing them reads nothing but refs and messages.
 """
 
+import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -124,20 +125,31 @@ class Contents:
 
 async def read_contents(root: Path, snapshot: Snapshot) -> Contents:
     """Compare a snapshot with the commit that was checked out."""
-    special = await files.read_entries(root, snapshot.tree, [plumbing.RESERVED])
+    commit, normal = snapshot.note.commit, snapshot.note.normal
+    if commit:
+        changed, special = await files.diff_snapshot(root, commit, snapshot.tree)
+    else:
+        changed, special = await _list_all(root, snapshot.tree)
+    if normal:
+        changed = (
+            await files.diff_trees(root, commit, normal)
+            if commit
+            else (await _list_all(root, normal))[0]
+        )
     prefix = f"{state.IGNORED_FOLDER}/"
     ignored = {name[len(prefix) :]: special[name] for name in special if name.startswith(prefix)}
-    rest = [name for name in special if plumbing.to_file_path(name) is None]
-    has_state = any(name not in _USUAL and not name.startswith(prefix) for name in rest)
-    tree = snapshot.note.normal or snapshot.tree
-    if snapshot.note.commit:
-        return Contents(
-            await files.diff_trees(root, snapshot.note.commit, tree), ignored, has_state
-        )
+    has_state = any(name not in _USUAL and not name.startswith(prefix) for name in special)
+    return Contents(changed, ignored, has_state)
+
+
+async def _list_all(root: Path, tree: str) -> tuple[files.Changed, dict[str, Entry]]:
+    """Return the files of a snapshot before the first commit, and what it has beside them."""
     entries = await files.read_entries(root, tree)
-    found = {plumbing.to_file_path(name): entry for name, entry in entries.items()}
-    added = {path: (None, entry) for path, entry in found.items() if path is not None}
-    return Contents(added, ignored, has_state)
+    named = {name: plumbing.to_file_path(name) for name in entries}
+    added: files.Changed = {
+        path: (None, entries[name]) for name, path in named.items() if path is not None
+    }
+    return added, {name: entries[name] for name, path in named.items() if path is None}
 
 
 async def create_point(
@@ -163,16 +175,11 @@ async def create_point(
     """
     size = await _measure(root, contents) + conversations.size_bytes
     tree = snapshot.tree
+    objects = await NewObjects.create(root)
     if conversations.content:
-        tree = await add_conversations(root, tree, conversations)
-    # Of the snapshot's own parents the first is the one before it; it depends on the others.
-    listed = await git(
-        root, "log", "-1", "--no-show-signature", "--format=%P", "--end-of-options",
-        snapshot.commit, "--",
-    )  # fmt: skip
-    depends_on = listed.stdout.split()[1:]
+        tree = await add_conversations(root, tree, conversations, objects)
     is_last = note.reason == "delete"
-    parents = [snapshot.commit] if is_last else [snapshot.note.commit, *depends_on]
+    parents = [snapshot.commit] if is_last else await _list_needed(root, snapshot)
     parents = [parent for parent in (*parents, facts.tip) if parent]
     kept = snapshot.note
     full_note = replace(note, branch=kept.branch, commit=kept.commit, normal=kept.normal)
@@ -184,34 +191,58 @@ async def create_point(
         sessions=conversations.sessions,
         left_out=facts.left_out + conversations.left_out,
     )
-    return await _store_point(root, tree, parents, full_note, full_facts)
+    return await _store_point(root, tree, parents, full_note, full_facts, objects)
+
+
+async def _list_needed(root: Path, snapshot: Snapshot) -> list[str]:
+    """Return the commits without which a snapshot cannot be restored."""
+    # Of its own parents the first is the snapshot before it.
+    listed = await git(
+        root, "log", "-1", "--no-show-signature", "--format=%P", "--end-of-options",
+        snapshot.commit, "--",
+    )  # fmt: skip
+    return [snapshot.note.commit, *listed.stdout.split()[1:]]
 
 
 async def create_conversation_point(
     root: Path, note: SnapshotNote, facts: PointFacts, conversations: Conversations
 ) -> StoredPoint:
     """Store a recovery point of sessions alone. Raises as `create_point`."""
-    tree = await add_conversations(root, None, conversations)
+    objects = await NewObjects.create(root)
+    tree = await add_conversations(root, None, conversations, objects)
     full_facts = replace(
         facts,
         size_bytes=conversations.size_bytes,
         sessions=conversations.sessions,
         left_out=conversations.left_out,
     )
-    return await _store_point(root, tree, [], note, full_facts)
+    return await _store_point(root, tree, [], note, full_facts, objects)
 
 
 async def _store_point(
-    root: Path, tree: str, parents: list[str], note: SnapshotNote, facts: PointFacts
+    root: Path,
+    tree: str,
+    parents: list[str],
+    note: SnapshotNote,
+    facts: PointFacts,
+    objects: NewObjects,
 ) -> StoredPoint:
-    commit = await commit_tree(root, tree, parents, note.to_message() + facts.to_lines())
+    message = note.to_message() + facts.to_lines()
+    commit = objects.add_commit(tree, parents, message, int(time.time()))
+    await objects.store()
     point_id = str(uuid.uuid4())
     await set_ref(root, RECOVERY_REFS + point_id, commit, "")
     return StoredPoint(point_id, Snapshot(commit, tree, note), facts)
 
 
-async def find_tip(root: Path, branch: str) -> str:
-    """Return the last commit of a local branch; empty if there is none."""
+async def find_tip(root: Path, branch: str, snapshot: Snapshot | None = None) -> str:
+    """Return the last commit of a local branch; empty if there is none.
+
+    Git is not asked about the branch that was checked out in a snapshot captured just now.
+    """
+    state_now = snapshot.state if snapshot else None
+    if state_now is not None and state_now.branch == branch and state_now.commit:
+        return state_now.commit
     ref = f"refs/heads/{branch}"
     found = await git(
         root, "rev-parse", "--verify", "--quiet", "--end-of-options", ref, check=False

@@ -28,7 +28,7 @@ _SHA256_ENTRY: Final = re.compile(rb"([0-7]+) ([^\0]+)\0(.{32})", re.DOTALL)
 _CACHED_BYTES: Final = 16_000_000
 
 _cache: OrderedDict[str, bytes] = OrderedDict()
-"""Trees that were read lately, by their names: the content of a name never changes."""
+"""Trees that were read or made lately, by their names: the content of a name never changes."""
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ async def edit_trees(
         SpinneyError: What git reports; also if a tree is missing.
     """
     folders = await asyncio.to_thread(lambda: [_sort(changes) for _, changes in edits])
-    starts = [f"{base}^{{tree}}" if base else None for base, _ in edits]
+    starts = [base if not base or base in _cache else f"{base}^{{tree}}" for base, _ in edits]
     trees = await _read_trees(root, list(zip(starts, folders, strict=True)), environment)
 
     def build() -> list[str]:
@@ -70,7 +70,9 @@ async def edit_trees(
         return [_build(start, folder, trees, objects) or objects.add("tree", b"")
                 for start, folder in pairs]  # fmt: skip
 
-    return await asyncio.to_thread(build)
+    built = await asyncio.to_thread(build)
+    _remember(objects.list_trees())  # The next edit may begin with one.
+    return built
 
 
 async def replace_entries(root: Path, tree: str, changes: Changes) -> str:
@@ -125,11 +127,15 @@ async def _read_level(
     if len(contents) != len(names):
         raise SpinneyError("The repository has lost a tree. Check it with 'git fsck'.", "git_error")
     found = {name: content for name, (_, content) in zip(names, contents, strict=True)}
-    _cache.update(found)
+    _remember(found)
+    return found
+
+
+def _remember(trees: Mapping[str, bytes]) -> None:
+    _cache.update(trees)
     total = sum(map(len, _cache.values()))
     while total > _CACHED_BYTES:
         total -= len(_cache.popitem(last=False)[1])
-    return found
 
 
 def _list_below(
