@@ -10,10 +10,9 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from model.git.nested import describe_inner_losses
-from model.git.repositories import get_current_branch
 from model.git.run import git
-from model.git.uncommitted import list_uncommitted_files
-from model.git.worktrees import find_listed, path_exists
+from model.git.uncommitted import read_uncommitted
+from model.git.worktrees import ListedWorktree, find_entry, list_worktrees, path_exists
 
 _MAX_LISTED: Final = 5
 """Files, and what else there is, that a message names."""
@@ -52,7 +51,11 @@ class Losses:
 
 
 async def find_losses(
-    root: Path, path: Path, branch: str | None, kept: Sequence[str] = ()
+    root: Path,
+    path: Path,
+    branch: str | None,
+    kept: Sequence[str] = (),
+    listed: Sequence[ListedWorktree] | None = None,
 ) -> Losses:
     """Return what removing the worktree at `path` and, if given, its branch would lose.
 
@@ -61,6 +64,7 @@ async def find_losses(
         path: The worktree; it may be gone.
         branch: The branch that is deleted with it.
         kept: Commits whose work is elsewhere, as of a branch that was squashed into its base.
+        listed: The repository's worktrees, if they were just read.
 
     Raises:
         SpinneyError: It cannot be read, so it must not be taken for nothing.
@@ -69,15 +73,14 @@ async def find_losses(
     if not await path_exists(path):
         unpushed, commits = await _count(tips, kept)
         return Losses(commits=commits, unpushed=unpushed)
-    current = await get_current_branch(path)
-    head = (path, "HEAD", current)
-    (unpushed, commits), files, inside, lock = await asyncio.gather(
-        _count([head, *(tips if branch != current else [])], kept),
-        list_uncommitted_files(path),
-        describe_inner_losses(path),
-        _describe_lock(root, path),
+    (current, files), inside = await asyncio.gather(
+        read_uncommitted(path), describe_inner_losses(path)
     )
-    return Losses([clean_line(file) for file in files], commits, unpushed, [*lock, *inside])
+    head = (path, "HEAD", current)
+    unpushed, commits = await _count([head, *(tips if branch != current else [])], kept)
+    own = await find_entry(await list_worktrees(root) if listed is None else listed, path)
+    besides = [*_describe_lock(own), *inside]
+    return Losses([clean_line(file) for file in files], commits, unpushed, besides)
 
 
 async def count_unique_commits(
@@ -111,8 +114,7 @@ async def _count(
     return unpushed, sum([await count_unique_commits(*tip, kept) for tip in tips])
 
 
-async def _describe_lock(root: Path, path: Path) -> list[str]:
-    listed = await find_listed(root, path)
+def _describe_lock(listed: ListedWorktree | None) -> list[str]:
     if listed is None or not listed.is_locked:
         return []
     reason = f" ({clean_line(listed.lock_reason)[:200]})" if listed.lock_reason else ""

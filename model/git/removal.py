@@ -22,7 +22,9 @@ from model.git.refs import check_branch_name
 from model.git.repositories import branch_exists
 from model.git.run import git
 from model.git.worktrees import (
+    ListedWorktree,
     branch_lock,
+    find_entry,
     find_listed,
     list_worktrees,
     path_exists,
@@ -58,29 +60,33 @@ async def remove_worktree(
     if not await path_exists(path):
         await unregister_missing(root, path, force=force)
     else:
-        await check_removal(root, path, base_dir, force=force, kept=kept)
-        listed = await list_worktrees(root)
+        listed = await check_removal(root, path, base_dir, force=force, kept=kept)
         real = Path(await asyncio.to_thread(os.path.realpath, path))
-        await _take_away(root, path)
+        await _take_away(root, path, await find_entry(listed, path))
         for inner in listed:
             if real in inner.path.parents:
                 with contextlib.suppress(SpinneyError):  # Its branch is not free then.
-                    await unregister_missing(root, inner.path, force=True)
+                    await unregister_missing(root, inner.path, force=True, listed=inner)
     return await asyncio.to_thread(_delete_remains, path)
 
 
 async def check_removal(
     root: Path, path: Path, base_dir: Path, *, force: bool, kept: Sequence[str] = ()
-) -> None:
-    """Raise what `remove_worktree` would raise, without removing anything."""
-    if await path_exists(path):
-        await _check_removable(root, path, base_dir)
-        if not force and (losses := await find_losses(root, path, None, kept)):
-            raise SpinneyError(
-                f"'{path.name}' has {losses.describe()}. Commit and push first, or remove it "
-                "with force.",
-                "conflict",
-            )
+) -> list[ListedWorktree]:
+    """Raise what `remove_worktree` would raise, without removing anything.
+
+    Returns the repository's worktrees, of which it is one; none if the directory is gone.
+    """
+    if not await path_exists(path):
+        return []
+    listed = await _check_removable(root, path, base_dir)
+    if not force and (losses := await find_losses(root, path, None, kept, listed)):
+        raise SpinneyError(
+            f"'{path.name}' has {losses.describe()}. Commit and push first, or remove it "
+            "with force.",
+            "conflict",
+        )
+    return listed
 
 
 async def delete_branch(
@@ -93,11 +99,15 @@ async def delete_branch(
             git's reason if the branch is checked out.
     """
     async with branch_lock(root):
-        if not await branch_exists(root, check_branch_name(branch)):
-            return
         if not force:
             await check_branch_deletion(root, branch, kept)
-        await git(root, "branch", "-D", "--end-of-options", branch, write=True)
+        try:
+            await git(
+                root, "branch", "-D", "--end-of-options", check_branch_name(branch), write=True
+            )
+        except SpinneyError:
+            if await branch_exists(root, branch):
+                raise
 
 
 async def check_branch_deletion(root: Path, branch: str, kept: Sequence[str] = ()) -> None:
@@ -112,19 +122,22 @@ async def check_branch_deletion(root: Path, branch: str, kept: Sequence[str] = (
         )
 
 
-async def _check_removable(root: Path, path: Path, base_dir: Path) -> None:
+async def _check_removable(root: Path, path: Path, base_dir: Path) -> list[ListedWorktree]:
+    listed: list[ListedWorktree] = []
     problem = await asyncio.to_thread(_find_path_problem, path, base_dir)
     if problem is None:
-        listed = await find_listed(root, path)
-        if listed is None:
+        listed = await list_worktrees(root)
+        own = await find_entry(listed, path)
+        if own is None:
             problem = (
                 f"it is not a worktree of {root}. With force it is taken off the list, and its "
                 "files stay"
             )
-        elif listed.is_main:
+        elif own.is_main:
             problem = "it is the repository's own checkout"
     if problem:
         raise SpinneyError(f"{path} was not removed: {problem}.", "conflict")
+    return listed
 
 
 def _find_path_problem(path: Path, base_dir: Path) -> str | None:
@@ -135,7 +148,7 @@ def _find_path_problem(path: Path, base_dir: Path) -> str | None:
     return None
 
 
-async def _take_away(root: Path, path: Path) -> None:
+async def _take_away(root: Path, path: Path, listed: ListedWorktree | None) -> None:
     """Rename the worktree, and remove git's entry for it; both or none."""
     aside = path.with_name(f"{_remains_of(path)}{uuid.uuid4().hex[:8]}")
     try:
@@ -145,7 +158,7 @@ async def _take_away(root: Path, path: Path) -> None:
             f"{path} was not removed: {error.strerror}. Nothing in it was changed.", "git_error"
         ) from error
     try:
-        await unregister_missing(root, path, force=True)
+        await unregister_missing(root, path, force=True, listed=listed)
     except BaseException as error:
         # Its exit code does not say what it did.
         is_listed = await _is_listed(root, path)

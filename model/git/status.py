@@ -221,8 +221,10 @@ def _add_to_cache(cache: OrderedDict[K, V], key: K, value: V) -> None:
 
 
 async def _compare(path: Path, commit: str, bases: list[str]) -> _Comparison:
-    ahead = await git(path, "rev-list", "--count", commit, "--not", *bases)
-    behind = await git(path, "rev-list", "--count", *bases, "--not", commit)
+    # What one of the bases has as well is on neither side.
+    both = [f"{commit}...{base}" for base in bases]
+    counted = await git(path, "rev-list", "--count", "--left-right", *both, "--")
+    ahead, behind = map(int, counted.stdout.split("\t"))
     merge_base = await git(path, "merge-base", commit, *bases, check=False)
     added, removed = 0, 0
     names: list[bytes] = []
@@ -230,7 +232,7 @@ async def _compare(path: Path, commit: str, bases: list[str]) -> _Comparison:
         lines = await _compare_lines(path, merge_base.stdout, commit)
         added, removed, names = await asyncio.to_thread(_sum_numstat, lines)
     listed = frozenset(names[:_MAX_LISTED])
-    return _Comparison(int(ahead.stdout), int(behind.stdout), added, removed, len(names), listed)
+    return _Comparison(ahead, behind, added, removed, len(names), listed)
 
 
 def _sum_numstat(numstat: GitResult) -> tuple[int, int, list[bytes]]:

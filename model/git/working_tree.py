@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -63,7 +64,11 @@ class WorkingTree:
 
 
 async def read_working_tree(
-    root: Path, *, submodules: str = "dirty", filters: bool = True
+    root: Path,
+    *,
+    submodules: str = "dirty",
+    filters: bool = True,
+    environment: Mapping[str, str] | None = None,
 ) -> tuple[WorkingTree, bytes]:
     """Read the differences, and return what git printed, too.
 
@@ -71,6 +76,7 @@ async def read_working_tree(
         root: The worktree.
         submodules: Which changes of submodules are ignored, as for `--ignore-submodules`.
         filters: Let a filter (Git LFS) equate a file with what git stores.
+        environment: Variables for git, such as `GIT_INDEX_FILE`.
 
     Raises:
         SpinneyError: As `model.git.run.git`.
@@ -79,6 +85,7 @@ async def read_working_tree(
     result = await git(
         root, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all",
         "--no-renames", f"--ignore-submodules={submodules}", timeout=_TIMEOUT, filters=filters,
+        environment=environment,
     )  # fmt: skip
     return await asyncio.to_thread(parse_status, result.raw_stdout), result.raw_stdout
 

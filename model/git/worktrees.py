@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,14 @@ from model.base import errors
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
 from model.git.refs import check_branch_name
-from model.git.repositories import branch_exists, has_commits, resolve_base
+from model.git.repositories import (
+    branch_exists,
+    has_commits,
+    list_base_refs,
+    read_refs,
+    resolve_base,
+    select_base,
+)
 from model.git.run import git
 
 CHECKOUT_TIMEOUT: Final = 600
@@ -57,11 +65,15 @@ async def add_worktree(
         SpinneyError: `branch_exists`, `worktree_path_exists`, or `worktree_creation_failed` with
             git's reason. Nothing is left behind.
     """
-    check_branch_name(branch)
-    if not await has_commits(root):
-        raise no_commits_error()
-    commit = await _newest_commit(root, await resolve_base(root, base))
-    if await branch_exists(root, branch):
+    own = f"refs/heads/{check_branch_name(branch)}"
+    refs = await read_refs(root, *list_base_refs(base), own)
+    bases = select_base(base, refs)
+    if not bases:
+        if not await has_commits(root):
+            raise no_commits_error()
+        bases = await resolve_base(root, base)
+    commit = await _newest_commit(root, bases)
+    if own in refs:
         raise errors.branch_exists(branch)
     if await path_exists(path):
         raise errors.worktree_path_exists(str(path))
@@ -174,12 +186,11 @@ async def move_worktree(root: Path, path: Path, new_path: Path) -> None:
 
 async def remove_incomplete(root: Path, path: Path) -> None:
     """Remove what a killed `git worktree add` left at `path`; a complete worktree stays."""
-    real = Path(await asyncio.to_thread(os.path.realpath, path))
-    found = next((w for w in await list_worktrees(root) if w.path == real), None)
+    found = await find_listed(root, path)
     if found is not None and found.is_initializing and not found.is_main:
         # Twice, because its entry is locked as "initializing".
         await git(
-            root, "worktree", "remove", "--force", "--force", "--end-of-options", str(real),
+            root, "worktree", "remove", "--force", "--force", "--end-of-options", str(found.path),
             write=True, check=False,
         )  # fmt: skip
     with contextlib.suppress(OSError):
@@ -225,20 +236,28 @@ async def path_exists(path: Path) -> bool:
 
 async def find_listed(root: Path, path: Path) -> ListedWorktree | None:
     """Return git's entry of the worktree at `path`, if it has one."""
+    return await find_entry(await list_worktrees(root), path)
+
+
+async def find_entry(listed: Sequence[ListedWorktree], path: Path) -> ListedWorktree | None:
+    """Return the entry of the worktree at `path` among those that git lists."""
     # Git lists real paths; a parent replaced by a link resolves to none of them.
     real = Path(await asyncio.to_thread(os.path.realpath, path))
-    return next((each for each in await list_worktrees(root) if each.path == real), None)
+    return next((each for each in listed if each.path == real), None)
 
 
-async def unregister_missing(root: Path, path: Path, *, force: bool = False) -> None:
+async def unregister_missing(
+    root: Path, path: Path, *, force: bool = False, listed: ListedWorktree | None = None
+) -> None:
     """Remove the repository's entry of a worktree at `path` whose directory is missing.
 
     Only this one: `prune` would also remove entries of worktrees on a disk that is not mounted.
-    With `force` also one that is locked.
+    With `force` also one that is locked. `listed` is the entry, if it was just read.
     """
     if await path_exists(path):
         return
-    listed = await find_listed(root, path)
+    if listed is None and await asyncio.to_thread(_may_be_listed, root, path):
+        listed = await find_listed(root, path)
     if listed is not None:
         options = ["--force", "--force"] if force else ["--force"]
         await git(
@@ -282,6 +301,22 @@ def _remove_directory(path: Path, created: _CreatedDirectory) -> None:
     with contextlib.suppress(OSError):
         for parent in created.parents:
             parent.rmdir()
+
+
+def _may_be_listed(root: Path, path: Path) -> bool:
+    """Whether git's own files have an entry of a worktree at `path`, or cannot be read."""
+    directories = find_git_directories(root)
+    if directories is None:
+        return True
+    own = os.path.realpath(path / ".git")
+    try:
+        for entry in directories.common_dir.glob("worktrees/*/gitdir"):
+            marker = os.fsdecode(entry.read_bytes()).removesuffix("\n")
+            if os.path.realpath(entry.parent / marker) == own:
+                return True
+    except OSError:
+        return True
+    return False
 
 
 def _read_locks(root: Path) -> dict[Path, str]:

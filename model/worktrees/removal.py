@@ -22,7 +22,7 @@ from model.domain.projects import Project
 from model.domain.worktrees import Worktree
 from model.git import discarding, losses, removal
 from model.git.losses import Losses
-from model.git.worktrees import find_listed, path_exists
+from model.git.worktrees import ListedWorktree, find_listed, path_exists
 from model.scripts.runner import ScriptRunner
 from model.state import State
 from model.store.store import Store
@@ -121,7 +121,7 @@ class WorktreeRemover:
         if not _is_managed(worktree):
             return RemovalLosses()
         project = require_project(self._store.state, worktree.project_id)
-        return await self._find_losses(project, worktree, await self._find_kept(worktree))
+        return await self._find_losses(project, worktree, await self._find_kept(worktree), None)
 
     async def recover(self) -> None:
         """Complete or revert the removals that a kill interrupted. Called once, at start."""
@@ -148,12 +148,16 @@ class WorktreeRemover:
             await self._points.discard_unneeded(worktree.id, points)
 
     async def _find_losses(
-        self, project: Project, worktree: Worktree, kept: Sequence[str]
+        self,
+        project: Project,
+        worktree: Worktree,
+        kept: Sequence[str],
+        listed: Sequence[ListedWorktree] | None,
     ) -> RemovalLosses:
         root, path = Path(project.path), Path(worktree.path)
         branch = worktree.branch if self._owns_branch(project, worktree) else None
         try:
-            found = await losses.find_losses(root, path, branch, kept)
+            found = await losses.find_losses(root, path, branch, kept, listed)
         except SpinneyError as error:
             reason = clean_line(error.message).rstrip(".")
             found = Losses(besides=[f"what cannot be read ({reason})"])
@@ -167,10 +171,10 @@ class WorktreeRemover:
         """Raise if the worktree is not to be removed; return what goes with it."""
         root, path = Path(project.path), Path(worktree.path)
         # By force what is not asked about: losses are, with those of the branch, just below.
-        await removal.check_removal(
+        listed = await removal.check_removal(
             root, path, self._find_base_directory(project, path), force=True
         )
-        found = await self._find_losses(project, worktree, kept)
+        found = await self._find_losses(project, worktree, kept, listed)
         if found.at_work:
             raise SpinneyError(
                 f"'{worktree.name}' was not removed. {' '.join(found.at_work)} Stop it first.",

@@ -44,14 +44,14 @@ async def scan(root: Path, index: Path, *, with_names: bool) -> tuple[WorkingTre
     """
     (found, _), tracked = await asyncio.gather(
         read_working_tree(root, filters=False),
-        _list_tracked(root, index, with_names=with_names),
+        list_tracked(root, index, with_names=with_names),
     )
     await asyncio.to_thread(_add_flagged, found, root, tracked.flags)
     return found, tracked
 
 
-async def _list_tracked(root: Path, index: Path, *, with_names: bool) -> Tracked:
-    """List what the index has; not again while the index is the same file."""
+async def list_tracked(root: Path, index: Path, *, with_names: bool = False) -> Tracked:
+    """List what the `index` has; not again while it is the same file, unless `with_names`."""
     facts = await asyncio.to_thread(_read_facts, index)
     last_facts, last = _last_tracked.get(index, ((), None))
     if last is not None and facts == last_facts and not with_names:
