@@ -213,7 +213,8 @@ _IDENTITY: Final = {
 async def _is_comparable(root: Path, base: str, head: str) -> bool:
     counted = await git(root, "rev-list", "--count", "--left-right", f"{base}...{head}")
     theirs, own = map(int, counted.stdout.split())
-    return theirs <= _MAX_COMMITS and 0 < own <= _MAX_OWN
+    # A base without commits since then has no patch of the branch.
+    return 0 < theirs <= _MAX_COMMITS and 0 < own <= _MAX_OWN
 
 
 async def _has_content(root: Path, base: str, head: str, scratch: ScratchObjects) -> bool:
