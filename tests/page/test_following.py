@@ -34,6 +34,14 @@ LAYOUT = {
       scroller.getBoundingClientRect();
       box.style.display = "";
     }""",
+    "the composer is hidden and shown while a frame is drawn": """async (scroller) => {
+      const box = document.querySelector(".composer");
+      box.dataset.changed = "in an earlier frame";
+      for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+      box.style.display = "none";
+      scroller.getBoundingClientRect();
+      box.style.display = "";
+    }""",
     "the messages are hidden and shown": """(scroller) => {
       const list = scroller.querySelector(".messages");
       list.style.display = "none";
@@ -56,6 +64,8 @@ LAYOUT = {
 
 SIZES = ((390, 430), (844, 390), (390, 844))
 """A phone's window with its keyboard, in landscape, and in portrait again."""
+
+TO_END = re.compile("Go to the end|New messages")
 
 FAR = 10_000
 """More pixels than any conversation has."""
@@ -117,6 +127,25 @@ async def test_layout_changes_keep_the_end_visible(
     await wait_for_end(transcript, "the end of the answer")
 
 
+async def test_a_window_that_grows_and_shrinks_within_a_frame_keeps_the_end_visible(
+    in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
+) -> None:
+    page = await open_page(f"/session/{session['id']}", screen=PHONE)
+    _, transcript = await begin_long_answer(in_process_server, client, page, session)
+    devtools = await page.context.new_cdp_session(page)
+
+    async def resize(height: int) -> None:
+        size = {"width": PHONE.width, "height": height, "deviceScaleFactor": 1, "mobile": True}
+        await devtools.send("Emulation.setDeviceMetricsOverride", size)
+
+    async def lay_out() -> None:
+        await devtools.send("Runtime.evaluate", {"expression": "document.body.clientHeight"})
+
+    for _ in range(10):  # Some of these frames come between the two sizes.
+        await asyncio.gather(resize(430), lay_out(), resize(844), lay_out(), resize(430))
+        await wait_for_end(transcript, "the window grew and shrank")
+
+
 async def wait_for_end(transcript: Locator, description: str) -> None:
     """Wait until the end is visible: a busy browser takes more than a frame or two for that."""
     try:
@@ -125,6 +154,8 @@ async def wait_for_end(transcript: Locator, description: str) -> None:
                 await transcript.page.evaluate(FRAMES)
     except TimeoutError:
         pytest.fail(f"{description}: the end is not visible")
+    to_end = transcript.page.get_by_role("button", name=TO_END)
+    await expect(to_end, f"{description}: it is not followed any more").to_be_hidden()
 
 
 async def wait_until_still(page: Page, transcript: Locator) -> float:
@@ -165,7 +196,7 @@ async def test_scrolling_up_stops_following_and_scrolling_to_the_end_resumes_it(
 ) -> None:
     page = await open_page(f"/session/{session['id']}", screen=screen)
     puppet, transcript = await begin_long_answer(in_process_server, client, page, session)
-    to_end = page.get_by_role("button", name=re.compile("Go to the end|New messages"))
+    to_end = page.get_by_role("button", name=TO_END)
     rows = page.get_by_text(re.compile(r"^row \d+$"))
     async with keep_writing(puppet):
         await expect(rows).not_to_have_count(0)

@@ -15,12 +15,12 @@ export class Autoscroll {
   #top = 0; // the last scroll position
   #wasFar = false; // whether it has been further than `NEAR` from the end since autoscroll was turned off
   #isDragging = false; // whether the scroll bar is being dragged
-  #hasMutated = false; // whether the document changed in this frame or the last one, so that layout may have scrolled it
+  #layoutChanges = 0; // in this frame or the last one: layout may have scrolled it
   #userScrollUntil = { up: -INPUT_TIME, down: -INPUT_TIME }; // until when scrolling counts as caused by the user
   #endKeyUntil = -INPUT_TIME; // until when the End key scrolls to the end, which may move
   #touchY = 0;
   #resizeObserver = new ResizeObserver(() => this.scrollIfOn());
-  #mutationObserver = new MutationObserver(() => this.#noteMutation());
+  #mutationObserver = new MutationObserver(() => this.#noteLayoutChange());
   #abort = new AbortController();
 
   /** @param {HTMLElement} scroller @param {HTMLElement} surroundings elements that can change its size */
@@ -38,6 +38,8 @@ export class Autoscroll {
     }
     document.addEventListener("keydown", (event) => this.#handleKey(event), passive);
     document.addEventListener("selectionchange", () => this.#handleSelection(), passive);
+    // A window that grows and shrinks again within a frame scrolls, and resizes nothing for an observer.
+    addEventListener("resize", () => this.#noteLayoutChange(), passive);
   }
 
   close() {
@@ -106,8 +108,8 @@ export class Autoscroll {
     }
     // While the browser's search is used, the focus is in its own field.
     const isJump = !document.hasFocus() && Math.abs(by) > this.scroller.clientHeight / 2;
-    if (this.#mutationObserver.takeRecords().length) this.#noteMutation();
-    return !this.#hasMutated || isJump;
+    if (this.#mutationObserver.takeRecords().length) this.#noteLayoutChange();
+    return this.#layoutChanges === 0 || isJump;
   }
 
   /** Note an input that scrolls. @param {number} by px; 0 for both directions */
@@ -139,10 +141,9 @@ export class Autoscroll {
     if (selection && !selection.isCollapsed && this.scroller.contains(selection.focusNode)) this.#noteInput(0);
   }
 
-  #noteMutation() {
-    if (this.#hasMutated) return;
-    this.#hasMutated = true;
+  #noteLayoutChange() {
+    this.#layoutChanges++;
     // Effects of a frame are reported in the next one, before it is rendered.
-    requestAnimationFrame(() => requestAnimationFrame(() => (this.#hasMutated = false)));
+    requestAnimationFrame(() => requestAnimationFrame(() => this.#layoutChanges--));
   }
 }
