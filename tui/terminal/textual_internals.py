@@ -12,20 +12,21 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
 from rich.segment import Segment
 from textual import events, screen
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
-from textual._compositor import ChopsUpdate, CompositorMap, LayoutUpdate
+from textual._compositor import ChopsUpdate, CompositorMap, LayoutUpdate, ReflowResult
 from textual._compositor import Compositor as _Compositor
 from textual._keyboard_protocol import FUNCTIONAL_KEYS
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.cache import FIFOCache
 from textual.drivers.linux_driver import LinuxDriver
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.keys import Keys
 from textual.strip import Strip
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.screen import Screen
+    from textual.widget import Widget
     from textual.widgets import TextArea
 
 
@@ -43,10 +44,11 @@ class Internal(NamedTuple):
 
 INTERNALS: Final = (
     Internal("textual._compositor:Compositor", "puts a screen together"),
-    Internal("textual._compositor:Compositor.full_map", "says where each widget is"),
-    Internal("textual.screen:Screen()._compositor._full_map", "is what it said last"),
-    Internal("textual.screen:Screen()._compositor._dirty_regions", "will be drawn next"),
+    Internal("textual._compositor:Compositor.clear", "forgets the widgets of a closed screen"),
+    Internal("textual._compositor:Compositor.reflow", "lays out a whole screen"),
+    Internal("textual.screen:Screen()._compositor._full_map", "is what it compares a layout with"),
     Internal("textual._compositor:CompositorMap", "is the type of it"),
+    Internal("textual._compositor:ReflowResult", "says what a layout has changed"),
     Internal("textual._compositor:Compositor._get_renders", "asks widgets for changed rows only"),
     Internal("textual._compositor:Compositor.render_full_update", "draws a whole screen"),
     Internal("textual._compositor:Compositor.visible_widgets", "says which widgets are visible"),
@@ -94,27 +96,27 @@ def apply_text_area_colors(area: "TextArea") -> None:
 class Compositor(_Compositor):
     """Textual's compositor; `find_rows` returns the visible rows of widgets in a region."""
 
-    @property
-    def full_map(self) -> CompositorMap:
-        """Where each widget is.
+    def __init__(self) -> None:
+        super().__init__()
+        self._laid_out: CompositorMap = {}
+        """Where each widget was after the last layout."""
 
-        After a scroll, Textual arranges all widgets again when this is read next. What has moved by
-        then is not drawn: the next layout finds it where it is. So it is marked as changed here.
+    def clear(self) -> None:
+        """Remove all references to widgets."""
+        super().clear()
+        self._laid_out = {}
+
+    def reflow(self, parent: "Widget", size: Size) -> ReflowResult:
+        """Lay out all widgets; return which were hidden, shown and resized since the last layout.
+
+        After a scroll, or when a widget is new, Textual arranges all widgets again when the place
+        of one is asked for, and would compare the layout that follows with that: what had changed
+        before was not drawn, and its widgets did not learn their new size.
         """
-        before = self._full_map
-        after = super().full_map
-        if after is not before:
-            self._mark_moved(before, after)
-        return after
-
-    def _mark_moved(self, before: CompositorMap, after: CompositorMap) -> None:
-        for widget in before.keys() | after.keys():
-            old, new = (
-                each[widget].visible_region if widget in each else Region()
-                for each in (before, after)
-            )
-            if old != new:
-                self._dirty_regions.update(place for place in (old, new) if place)
+        self._full_map = self._laid_out
+        result = super().reflow(parent, size)
+        self._laid_out = self._full_map
+        return result
 
     def find_rows(self, wanted: Region) -> Iterable[tuple[Region, Region, list[Strip]]]:
         """Yield region, clip region and rows of each visible part, topmost widget first."""

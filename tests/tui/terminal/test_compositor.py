@@ -3,6 +3,7 @@
 import pytest
 from textual._compositor import Compositor
 from textual.geometry import Region
+from textual.widgets import Static
 
 from tests.tui.builders import a_message
 from tests.tui.conftest import Start
@@ -34,14 +35,51 @@ async def test_rows_equal_those_that_textual_renders(
         assert {rows.height for rows in asked} == {1}
 
 
-async def test_what_has_moved_is_drawn_although_it_was_looked_up_before(start: Start) -> None:
+async def test_what_a_layout_changes_is_drawn_and_resized_although_it_was_looked_up_before(
+    start: Start,
+) -> None:
     async with start(a_client()) as (app, pilot):
         await until(pilot, lambda: app.main.chat.transcript is not None)
-        box, compositor = app.main.chat.composer, app.screen._compositor
         await pilot.pause()
-        before = compositor.full_map[box].visible_region
+        transcript, screen = app.main.chat.transcript, app.screen
+        compositor = screen._compositor
+        assert transcript is not None and transcript.is_ready
+        before = transcript.region
         compositor._full_map_invalidated = True  # as after a scroll
         app.main.chat.status.display = False
-        after = compositor.full_map[box].visible_region
+        after = transcript.region
         assert after != before
+        result = compositor.reflow(screen, screen.size)
+        assert transcript in result.resized
         assert {before, after} <= compositor._dirty_regions
+
+
+async def test_a_new_widget_is_shown_although_it_was_looked_up_before(start: Start) -> None:
+    async with start(a_client()) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        note = Static("new")
+        await app.main.chat.mount(note)
+        compositor = app.screen._compositor
+        compositor._full_map_invalidated = True  # as after its first refresh
+        assert note.region
+        assert note in compositor.reflow(app.screen, app.screen.size).shown
+
+
+async def test_the_transcript_follows_although_its_size_was_looked_up_before_the_layout(
+    start: Start,
+) -> None:
+    client = a_client(message_count=30)
+    client.messages["s1"] = [a_message(f"Message {n}", id=f"m{n}") for n in range(30)]
+    async with start(client) as (app, pilot):
+        await until(pilot, lambda: app.main.chat.transcript is not None)
+        await pilot.pause()
+        chat = app.main.chat
+        transcript = chat.transcript
+        assert transcript is not None and transcript.viewport is not None
+        app.screen._compositor._full_map_invalidated = True
+        chat.status.display = False
+        height = transcript.size.height
+        await until(pilot, lambda: transcript.is_ready)
+        viewport = transcript.viewport
+        assert viewport.height == height
+        assert viewport.top + height == viewport.rows.total
