@@ -2,31 +2,49 @@
 
 A run of thousands of tests on a busy machine has a chance failure now and then. With
 SPINNEY_TESTS_REPEAT=1, as `make test` sets it for a whole tier, a failed test runs again after all
-others, in a new process, up to twice. If it passes there, the run is not red, but the closing lines
-name the test and show how it failed.
+others, in a new process, up to twice. One that passes there is *yellow*: it does not make the run
+red, but the closing lines name it, how it failed and under which circumstances, and what it left is
+kept in `.tools/failures`. One that fails again stays red.
 
 Never repeated are tests of what must not be lost, decided or shown by chance, tests with generated
-examples, and tests that the change itself touches or adds: red is red there. Nor is anything
-repeated if more than `_MOST` tests failed.
+examples, and tests that the change itself touches or adds: red is red there. At most two tests of a
+run may be yellow, besides those in `flaky.toml`.
 """
 
 import os
 import re
 import subprocess
 import sys
-from functools import cache
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
+from tests.artefacts import describe_output, keep_artefacts
+from tests.changes import read_touched_lines
+from tests.flaky import FlakyTests, read_flaky_tests
+
 _SWITCH: Final = "SPINNEY_TESTS_REPEAT"
 _IS_ON: Final = os.environ.get(_SWITCH) == "1"
 """Read once: a test may run in an environment of its own, and its report is made within it."""
+_SEEDS: Final = {
+    what: value
+    for what, name in (
+        ("delays", "SPINNEY_DELAYS"),
+        ("order", "SPINNEY_TESTS_ORDER"),
+        ("new examples", "SPINNEY_NEW_EXAMPLES"),
+    )
+    if (value := os.environ.get(name))
+}
 _MOST: Final = 2
 _TRIES: Final = 2
 _TRY_SECONDS: Final = 300.0
+_MOST_LINES: Final = 20
+_MOST_OUTPUT: Final = 4_000
 
 _STRICT: Final = re.compile(
     r"journey|surviv|decid|decision|typed|type_ahead|draft|landing|land_|undo|redo|recover|restor"
@@ -34,18 +52,36 @@ _STRICT: Final = re.compile(
 )
 """Names of files and tests that are never repeated."""
 
-_PROPERTY: Final = "why_not_repeated"
-_PASSED: Final = "passed when repeated"
-_REASON: Final = pytest.StashKey[str]()
-_HUNK: Final = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_CIRCUMSTANCES: Final = "circumstances"
+_YELLOW: Final = "passed when repeated"
+_VERDICT: Final = pytest.StashKey["Verdict"]()
+_recent: Final[deque[str]] = deque(maxlen=5)
+"""The tests that ran last in this process."""
+
+
+@dataclass
+class Verdict:
+    """Which of the failed tests passed when repeated, and why the others are red."""
+
+    yellow: list[str] = field(default_factory=list)
+    red: dict[str, str] = field(default_factory=dict)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Any:
-    """Note in the report of a failure whether the test may be repeated."""
+    """Note in the report of a failure its circumstances, and whether it may be repeated."""
     report: pytest.TestReport = yield
     if report.failed and _IS_ON:
-        report.user_properties.append((_PROPERTY, _why_not(item)))
+        circumstances = {
+            "why_not": _why_not(item),
+            "load": f"{os.getloadavg()[0]:.1f}",
+            "seeds": " ".join(f"{what} {value}" for what, value in _SEEDS.items()) or "none",
+            "before": ", ".join(_recent) or "none",
+            "kept": keep_artefacts(item, report),
+        }
+        report.user_properties.append((_CIRCUMSTANCES, circumstances))
+    if report.when == "teardown":
+        _recent.append(item.nodeid)
     return report
 
 
@@ -55,58 +91,112 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     if not _IS_ON or hasattr(config, "workerinput"):
         return
-    if session.exitstatus != pytest.ExitCode.TESTS_FAILED:
-        return
-    stats = config.pluginmanager.get_plugin("terminalreporter").stats
-    failures = [*stats.get("failed", []), *stats.get("error", [])]
-    names = list(dict.fromkeys(failure.nodeid for failure in failures))
-    reason = _find_reason(failures, names)
-    if reason:
-        config.stash[_REASON] = reason
-        return
-    if all(_passes_alone(name, config.rootpath) for name in names):
-        stats[_PASSED] = failures
-        stats.pop("failed", None)
-        stats.pop("error", None)
-        session.exitstatus = pytest.ExitCode.OK
+    flaky = _read_flaky(config)
+    if session.exitstatus == pytest.ExitCode.TESTS_FAILED:
+        stats = config.pluginmanager.get_plugin("terminalreporter").stats
+        failures = [*stats.get("failed", []), *stats.get("error", [])]
+        verdict = judge(
+            _find_reasons(failures), flaky.kinds, lambda name: _passes_alone(name, config.rootpath)
+        )
+        config.stash[_VERDICT] = verdict
+        _move_yellow(stats, verdict)
+        if verdict.yellow and not verdict.red:
+            session.exitstatus = pytest.ExitCode.OK
+    if flaky.problems and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def judge(
+    reasons: Mapping[str, str], listed: Collection[str], passes_alone: Callable[[str], bool]
+) -> Verdict:
+    """Repeat failed tests, given why each may not be; an empty reason says that it may.
+
+    If more tests failed than may be yellow, the run is red however often they are repeated.
+    """
+    verdict = Verdict()
+    counted = [name for name, reason in reasons.items() if not reason and name not in listed]
+    for name, reason in reasons.items():
+        if reason:
+            verdict.red[name] = f"never repeated: {reason}"
+        elif name in counted and len(counted) > _MOST:
+            verdict.red[name] = f"not repeated: more than {_MOST} failed"
+        elif passes_alone(name):
+            verdict.yellow.append(name)
+        else:
+            verdict.red[name] = "failed again when repeated alone"
+    return verdict
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name the tests that passed when repeated, each with its failure."""
-    if reason := terminalreporter.config.stash.get(_REASON, ""):
-        terminalreporter.write_line(f"No test was repeated: {reason}.")
-    repeated = terminalreporter.stats.get(_PASSED, [])
-    if not repeated:
+    """Name each test that passed when repeated, with its failure, and why the others are red."""
+    config = terminalreporter.config
+    if not _IS_ON:
         return
-    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-    terminalreporter.section(f"{_PASSED} alone; load {load}")
-    for report in repeated:
-        worker = getattr(report, "worker_id", "the only process")
-        terminalreporter.write_line(report.longreprtext)
-        terminalreporter.write_line(f"REPEATED {report.nodeid} ({report.when}, {worker})")
+    flaky = _read_flaky(config)
+    verdict = config.stash.get(_VERDICT, Verdict())
+    lines = [f"RED flaky.toml: {problem}" for problem in flaky.problems]
+    lines += [f"RED {name}: {why}" for name, why in list(verdict.red.items())[:_MOST_LINES]]
+    if len(verdict.red) > _MOST_LINES:
+        lines.append(f"RED {len(verdict.red) - _MOST_LINES} more")
+    yellow = terminalreporter.stats.get(_YELLOW, [])
+    if yellow:
+        terminalreporter.section(f"{_YELLOW} alone")
+        lines += [line for report in yellow for line in _describe(report, flaky)]
+    for report in yellow:
+        terminalreporter.write_line(describe_output(report, _MOST_OUTPUT))
+    for line in lines:
+        terminalreporter.write_line(line)
 
 
-def _find_reason(failures: list[Any], names: list[str]) -> str:
-    """Return why nothing is repeated; empty if everything may be."""
-    if len(names) > _MOST:
-        return f"more than {_MOST} failed"
+def _describe(report: pytest.TestReport, flaky: FlakyTests) -> list[str]:
+    found = dict(report.user_properties)[_CIRCUMSTANCES]
+    assert isinstance(found, dict)
+    worker = getattr(report, "worker_id", "the only process")
+    kind = flaky.kinds.get(report.nodeid)
+    listed = f"; in flaky.toml: {kind}" if kind else ""
+    return [
+        f"REPEATED {report.nodeid} ({report.when}, {worker}; load {found['load']};"
+        f" seeds: {found['seeds']}{listed})",
+        f"    before it: {found['before']}",
+        f"    kept: {found['kept']}",
+    ]
+
+
+def _read_flaky(config: pytest.Config) -> FlakyTests:
+    return read_flaky_tests(config.rootpath / "tests/flaky.toml", datetime.now(UTC).date())
+
+
+def _find_reasons(failures: list[Any]) -> dict[str, str]:
+    """Return for each failed test why it is never repeated; empty if it may be."""
+    reasons: dict[str, str] = {}
     for failure in failures:
-        # A test that ended its worker has no such property.
-        reason = dict(getattr(failure, "user_properties", ())).get(_PROPERTY, "it did not end")
-        if reason:
-            return f"{failure.nodeid}: {reason}"
-    return ""
+        # A test that ended its worker, and a file that cannot be imported, have no such property.
+        found = dict(getattr(failure, "user_properties", ())).get(_CIRCUMSTANCES, {})
+        reason = found.get("why_not", "it did not end")
+        reasons[failure.nodeid] = reasons.get(failure.nodeid) or reason
+    return reasons
+
+
+def _move_yellow(stats: dict[str, list[Any]], verdict: Verdict) -> None:
+    for outcome in ("failed", "error"):
+        reports = stats.pop(outcome, [])
+        yellow = [report for report in reports if report.nodeid in verdict.yellow]
+        red = [report for report in reports if report.nodeid not in verdict.yellow]
+        if yellow:
+            stats.setdefault(_YELLOW, []).extend(yellow)
+        if red:
+            stats[outcome] = red
 
 
 def _passes_alone(name: str, root: Path) -> bool:
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+    environ = os.environ | {_SWITCH: "", "PYTEST_ADDOPTS": ""}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     for _ in range(_TRIES):
         try:
             done = subprocess.run(
                 [*command, name],
                 cwd=root,
-                env=environ | {_SWITCH: ""},
+                env=environ,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_TRY_SECONDS,
@@ -128,44 +218,7 @@ def _why_not(item: pytest.Item) -> str:
     first = item.location[1] or 0
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     last = max((line for *_, line in code.co_lines() if line), default=first) if code else first
-    touched = _read_touched_lines(item.path)
+    touched = read_touched_lines(item.path)
     if touched is None or any(first < line <= last for line in touched):
         return "the change touches it" if touched else "what the change touches is not known"
     return ""
-
-
-@cache
-def _read_touched_lines(file: Path) -> set[int] | None:
-    """Return the lines of a file that the change touches; `None` if git does not know the change.
-
-    The change is what is not in `origin/main`, or, where everything is, what was committed in the
-    last day before HEAD: tests that are new have to be trustworthy first.
-    """
-    base = _find_base(file.parent)
-    if base is None:
-        return None
-    difference = _git(file.parent, "diff", "--unified=0", "--no-ext-diff", base, "--", str(file))
-    if difference is None or not _git(file.parent, "ls-files", "--", str(file)):
-        return None
-    return {
-        line
-        for start, lines in _HUNK.findall(difference)
-        for line in range(int(start), int(start) + int(lines or 1))
-    }
-
-
-@cache
-def _find_base(folder: Path) -> str | None:
-    shared = _git(folder, "merge-base", "HEAD", "origin/main")
-    if shared and shared != _git(folder, "rev-parse", "HEAD"):
-        return shared
-    committed = _git(folder, "log", "-1", "--format=%ct", "HEAD")
-    if not committed:
-        return None
-    before = f"--before={int(committed) - 86_400}"
-    return _git(folder, "rev-list", "-1", before, "HEAD") or None
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
-    return done.stdout.strip() if done.returncode == 0 else None

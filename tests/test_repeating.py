@@ -3,71 +3,86 @@
 import os
 import subprocess
 import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
 
+from tests.flaky import LIFETIME, MOST, read_flaky_tests
 from tests.model.git.repository import Repository
 from tests.program import ROOT
+from tests.repeating import judge
 
-ALWAYS = "def test_it():\n    assert not 'found'\n"
 ONCE = """\
-from pathlib import Path
-
-def test_it{case}():
-    ran = Path(__file__).with_suffix(".ran{case}")
+def test_{name}(tmp_path):
+    from pathlib import Path
+    ran = Path(__file__).with_name("{name}.ran")
     is_first = not ran.exists()
     ran.touch()
+    (tmp_path / "screen.txt").write_text("drawn")
+    print("printed")
     assert not is_first, "chance"
 """
-EXAMPLES = """\
-from hypothesis import given, strategies
-from pathlib import Path
-
-@given(strategies.none())
-def test_it(nothing):
-    ran = Path(__file__).with_suffix(".ran")
-    is_first = not ran.exists()
-    ran.touch()
-    assert not is_first
-"""
-ISOLATED = """\
+CHANCE = f"""\
 import os
 import pytest
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
+    "Removes variables until the end of a test, as the tests of real programs do."
     for name in list(os.environ):
         if name.startswith("SPINNEY_"):
             monkeypatch.delenv(name)
 
+def test_before():
+    pass
+
+{ONCE.format(name="once")}
 """
-"""Removes variables until the end of a test, as the tests of real programs do."""
+FAULTS = f"""\
+import os
+from hypothesis import given, strategies
+
+{ONCE.format(name="once")}
+def test_always():
+    assert not "found"
+
+@given(strategies.none())
+def test_examples(nothing):
+    assert os.environ.get("SPINNEY_TESTS_REPEAT") != "1"
+
+def test_crash():
+    os._exit(3)
+"""
 OLD = "2001-01-01T00:00:00Z"
+TODAY = date(2026, 3, 31)
 
 
-def run_suite(
-    repository: Repository, name: str, text: str, *options: str
-) -> "subprocess.CompletedProcess[str]":
-    """Commit a test file, long before HEAD, and run it as a whole tier."""
-    repository.commit(name, text)
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A suite of two files, long before HEAD."""
+    made = Repository(tmp_path / "suite")
+    made.root.mkdir()
+    made.git("init", "--quiet")
+    made.write("test_suite.py", CHANCE)
+    made.write("test_faults.py", FAULTS)
+    made.write("test_landing.py", ONCE.format(name="landing"))
+    made.git("add", "--all")
     with pytest.MonkeyPatch.context() as patch:
         for role in ("AUTHOR", "COMMITTER"):
             patch.setenv(f"GIT_{role}_DATE", OLD)
-        repository.git("commit", "--amend", "--no-edit", "--reset-author", f"--date={OLD}")
-    repository.commit("read.me", "newer\n")
-    return run_pytest(repository, name, *options)
+        made.git("commit", "--message", "Old")
+    made.commit("test_new.py", ONCE.format(name="new"))
+    return made
 
 
-def run_pytest(
-    repository: Repository, name: str, *options: str
-) -> "subprocess.CompletedProcess[str]":
+def run_tier(repository: Repository, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run files as a whole tier."""
     environ = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    environ |= {"PYTHONPATH": str(ROOT), "SPINNEY_TESTS_REPEAT": "1"}
-    if not options:
-        environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # starts in half of the time
+    environ |= {"PYTHONPATH": str(ROOT), "SPINNEY_TESTS_REPEAT": "1", "SPINNEY_DELAYS": "7"}
+    environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # starts in half of the time
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "tests.repeating", *options, name],
+        [sys.executable, "-m", "pytest", "-p", "tests.repeating", *arguments],
         cwd=repository.root,
         env=environ,
         capture_output=True,
@@ -76,49 +91,101 @@ def run_pytest(
     )
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Repository:
-    made = Repository(tmp_path / "suite")
-    made.root.mkdir()
-    made.git("init", "--quiet")
-    return made
-
-
-@pytest.mark.parametrize("environment", ["", ISOLATED])
-def test_one_that_fails_once_is_named_and_does_not_refuse(
-    repository: Repository, environment: str
+def test_one_that_fails_once_is_named_with_its_circumstances_and_does_not_refuse(
+    repository: Repository,
 ) -> None:
-    text = environment + ONCE.format(case="")
-    ran = run_suite(repository, "test_suite.py", text, "-n", "1")
+    ran = run_tier(repository, "-p", "xdist", "-n", "1", "test_suite.py")
     assert ran.returncode == 0, ran.stdout
-    assert "REPEATED test_suite.py::test_it (call, gw0)" in ran.stdout
-    assert "AssertionError: chance" in ran.stdout
-    assert "1 passed when repeated" in ran.stdout.splitlines()[-1]
+    lines = ran.stdout.splitlines()
+    assert "1 passed when repeated" in lines[-1]
+    named = next(number for number, line in enumerate(lines) if line.startswith("REPEATED"))
+    assert lines[named].startswith("REPEATED test_suite.py::test_once (call, gw0; load ")
+    assert lines[named].endswith("; seeds: delays 7)")
+    assert lines[named + 1].strip() == "before it: test_suite.py::test_before"
+    assert "AssertionError: chance" in ran.stdout and "printed" in ran.stdout
+    kept = repository.root / lines[named + 2].partition("kept: ")[2]
+    assert "printed" in (kept / "call.txt").read_text()
+    assert (kept / "files/screen.txt").read_text() == "drawn"
+
+
+def test_red_stays_red_and_says_why_beside_one_that_fails_once(repository: Repository) -> None:
+    files = ["test_faults.py", "test_landing.py", "test_new.py"]
+    ran = run_tier(repository, "-p", "xdist", "-n", "1", *files)
+    assert ran.returncode == 1, ran.stdout
+    assert "REPEATED test_faults.py::test_once" in ran.stdout
+    assert "RED test_faults.py::test_always: failed again when repeated alone" in ran.stdout
+    assert "RED test_faults.py::test_examples: never repeated: tests with generated" in ran.stdout
+    assert "RED test_faults.py::test_crash: never repeated: it did not end" in ran.stdout
+    assert "RED test_landing.py::test_landing: never repeated: tests of its kind" in ran.stdout
+    assert "RED test_new.py::test_new: never repeated: the change touches it" in ran.stdout
+    assert "5 failed, 1 passed when repeated" in ran.stdout.splitlines()[-1]
+
+
+def test_an_expired_entry_makes_a_run_red_in_which_everything_passed(
+    repository: Repository,
+) -> None:
+    expired = '[[test]]\nname = "tests/test_a.py::test_a"\nkind = "unknown"\ndate = 2001-01-01\n'
+    repository.write("tests/flaky.toml", expired)
+    ran = run_tier(repository, "test_suite.py::test_before")
+    assert ran.returncode == 1, ran.stdout
+    assert "RED flaky.toml: tests/test_a.py::test_a is in flaky.toml since 2001" in ran.stdout
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "reason"),
+    ("failed", "listed", "yellow"),
     [
-        ("test_suite.py", ALWAYS, ""),
-        ("test_suite.py", "\n".join(ONCE.format(case=f"_{n}") for n in "abc"), "more than 2"),
-        ("test_landing.py", ONCE.format(case=""), "tests of its kind"),
-        ("test_suite.py", EXAMPLES, "generated examples"),
-        ("test_suite.py", "import os\n\ndef test_it():\n    os._exit(3)\n", "it did not end"),
+        ("ab", "", "ab"),
+        ("abc", "", ""),
+        ("abc", "b", "abc"),
+        ("abcd", "b", "b"),
+        ("aX", "", "a"),
+        ("aX", "X", "a"),
+        ("Xab", "", ""),
     ],
-    ids=["always", "many", "landing", "examples", "crash"],
 )
-def test_red_stays_red(repository: Repository, name: str, text: str, reason: str) -> None:
-    options = ["-n", "1"] if "_exit" in text else []
-    ran = run_suite(repository, name, text, *options)
-    assert ran.returncode == 1, ran.stdout
-    assert ("No test was repeated" in ran.stdout) == bool(reason)
-    assert reason in ran.stdout
+def test_at_most_two_may_pass_when_repeated_besides_those_in_the_list(
+    failed: str, listed: str, yellow: str
+) -> None:
+    verdict = judge(dict.fromkeys(failed, ""), set(listed), lambda name: name != "X")
+    assert verdict.yellow == list(yellow)
+    assert set(verdict.red) == set(failed) - set(yellow)
 
 
-def test_a_test_that_the_change_touches_is_not_repeated(repository: Repository) -> None:
-    assert run_suite(repository, "test_suite.py", ONCE.format(case="")).returncode == 0
-    repository.write("test_suite.py", ONCE.format(case="").replace("chance", "changed"))
-    (repository.root / "test_suite.ran").unlink()
-    ran = run_pytest(repository, "test_suite.py")
-    assert ran.returncode == 1
-    assert "test_suite.py::test_it: the change touches it" in ran.stdout
+def test_what_is_never_repeated_does_not_run_again() -> None:
+    ran: list[str] = []
+    verdict = judge({"a": "it did not end", "b": ""}, {"a"}, lambda name: not ran.append(name))
+    assert (ran, verdict.yellow) == (["b"], ["b"])
+    assert verdict.red == {"a": "never repeated: it did not end"}
+
+
+def write_list(file: Path, *days_old: int) -> Path:
+    file.write_text(
+        "\n".join(
+            f'[[test]]\nname = "t{number}"\nkind = "read too early"\n'
+            f"date = {TODAY - timedelta(days)}"
+            for number, days in enumerate(days_old)
+        )
+    )
+    return file
+
+
+def test_entries_of_the_list_expire_and_are_few(tmp_path: Path) -> None:
+    file = tmp_path / "flaky.toml"
+    assert read_flaky_tests(file, TODAY).problems == ()
+    days = LIFETIME.days
+    listed = read_flaky_tests(write_list(file, *[days] * MOST), TODAY)
+    assert (len(listed.kinds), listed.kinds["t0"], listed.problems) == (MOST, "read too early", ())
+    (expired,) = read_flaky_tests(write_list(file, 0, days + 1), TODAY).problems
+    assert expired.startswith("t1 is in flaky.toml since") and expired.endswith("2026-03-30")
+    (many,) = read_flaky_tests(write_list(file, *[0] * (MOST + 1)), TODAY).problems
+    assert "at most 10" in many
+    for wrong in ("[[test]", '[[test]]\nname = "t"', "test = 1", '[[test]]\ndate = "x"'):
+        file.write_text(wrong)
+        (problem,) = read_flaky_tests(file, TODAY).problems
+        assert "needs name, kind and date" in problem
+
+
+def test_the_list_of_this_suite_can_be_read() -> None:
+    listed = read_flaky_tests(ROOT / "tests/flaky.toml", TODAY)
+    assert listed.problems == ()
+    assert all((ROOT / name.partition("::")[0]).is_file() for name in listed.kinds)
