@@ -22,7 +22,6 @@ from model.domain.sessions import Session
 from model.domain.worktrees import Worktree
 from model.runtime.workspace import Workspace
 from model.store.bus import EventBus
-from tests import repeating
 from tests.environment import use_own_environment
 from tests.fakes import FakeBackend
 from tests.model.git.repository import make_templates
@@ -33,6 +32,8 @@ from tests.tiers import (  # noqa: F401 - hooks, found by their names
     pytest_terminal_summary,
 )
 from tests.together import pytest_xdist_make_scheduler  # noqa: F401 - a hook, found by its name
+
+pytest_plugins = ("tests.leaks", "tests.repeating")
 
 # A busy machine exceeds its default limits of 0.2 s for an example and about a second for
 # generating the first ones.
@@ -49,7 +50,6 @@ settings.load_profile("patient")
 def pytest_configure(config: pytest.Config) -> None:
     """Let ctrl+c reach the programs that tests start, and collect garbage less often."""
     use_own_environment(config)
-    config.pluginmanager.register(repeating)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # With Python's threshold of 700 objects, garbage collection took a third of the time of the
