@@ -33,7 +33,7 @@ from tests.tiers import (  # noqa: F401 - hooks, found by their names
 )
 from tests.together import pytest_xdist_make_scheduler  # noqa: F401 - a hook, found by its name
 
-pytest_plugins = ("tests.leaks", "tests.repeating", "tests.shuffling")
+pytest_plugins = ("tests.leaks", "tests.repeating", "tests.selection", "tests.shuffling")
 
 # A busy machine exceeds its default limits of 0.2 s for an example and about a second for
 # generating the first ones.

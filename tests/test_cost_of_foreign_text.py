@@ -88,6 +88,7 @@ def _make_text(beginning: str, word: str, size: int) -> str:
 
 
 @pytest.mark.longer
+@pytest.mark.core
 @pytest.mark.parametrize("place", READERS)
 def test_a_longer_text_takes_longer_in_proportion(place: str) -> None:
     file, _, name = place.partition(": ")

@@ -95,6 +95,7 @@ def source_files() -> set[str]:
     return {str(p.relative_to(ROOT)) for p in found if "__pycache__" not in p.parts}
 
 
+@pytest.mark.core
 def test_the_wheel_contains_exactly_the_program(built: Path) -> None:
     names = names_in_wheel(built)
     assert set(NEEDED) <= names
@@ -128,6 +129,7 @@ def test_doctor_ignores_conflicting_modules(spinney: Program) -> None:
     assert {"git", "Claude Code", "data"} <= {finding["name"] for finding in found}
 
 
+@pytest.mark.core
 def test_serve_ignores_conflicting_modules(spinney: Program) -> None:
     with spinney.serving() as server:
         assert spinney.run_call("list_projects") == []
@@ -162,6 +164,7 @@ def _wait_for_status(read: object, status: str) -> None:
         assert time.monotonic() < end, found
 
 
+@pytest.mark.core
 def test_the_terminal_ignores_conflicting_modules_and_leaves_no_files(spinney: Program) -> None:
     with spinney.on_a_terminal("demo") as terminal:
         terminal.wait_for_text("first-steps")

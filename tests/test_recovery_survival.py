@@ -177,7 +177,7 @@ def play_turn(program: Program, worktree: dict[str, Any], repository: Path) -> s
 
 
 @pytest.mark.longer
-@pytest.mark.parametrize("step", UNDO)
+@pytest.mark.parametrize("step", [pytest.param(UNDO[-1], marks=pytest.mark.core), *UNDO[:-1]])
 def test_a_kill_during_an_undo_loses_nothing(
     step: tuple[str, bool], program: Program, repository: Path
 ) -> None:

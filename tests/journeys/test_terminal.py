@@ -10,6 +10,7 @@ from tests.journeys.runs import replay, walk
 RECORDED = sorted((Path(__file__).parent / "found").glob("*.json"))
 
 
+@pytest.mark.core
 @pytest.mark.few(1)
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
 def test_recorded_failures_do_not_recur(path: Path) -> None:

@@ -33,7 +33,13 @@ def run_walk(number: int, place: Path) -> bytes:
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("number", range(len(TEXTS)), ids=[ascii(text) for text in TEXTS])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(number, id=ascii(text), marks=[pytest.mark.core] if number % 8 == 0 else [])
+        for number, text in enumerate(TEXTS)
+    ],
+)
 def test_untrusted_text_is_shown_and_has_no_effect(number: int, tmp_path: Path) -> None:
     shown = run_walk(number, tmp_path)
     for signature in CONTROLS.values():

@@ -74,6 +74,7 @@ async def test_the_usage_is_summed_over_the_session(begin: Begin) -> None:
 # Tools -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.core
 async def test_build_mode_writes_in_the_worktree(begin: Begin) -> None:
     talk = await begin("build")
     await talk.say("write a.txt: woven")
@@ -164,6 +165,7 @@ async def test_a_stop_keeps_the_text_received_so_far(begin: Begin) -> None:
     assert await talk.last_text() == "on we go"
 
 
+@pytest.mark.core
 async def test_a_stop_ends_the_running_tool(begin: Begin) -> None:
     talk = await begin("yolo")
     pid = await start_endless_tool(talk)
