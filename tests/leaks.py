@@ -7,7 +7,6 @@ have opened is theirs, and what ends by itself is waited for.
 import asyncio
 import gc
 import logging
-import os
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -17,7 +16,7 @@ from typing import Any, Final
 import pytest
 
 _GRACE: Final = 10.0
-"""Seconds for what is about to end: a thread that was told to, a process that was killed."""
+"""Seconds for what is about to end: a thread that was asked to, a process that was killed."""
 _OPEN_FILES: Final = Path("/proc/self/fd")
 _THREADS: Final = Path("/proc/self/task")
 _UNIQUE: Final = ("socket:", "pipe:")
@@ -93,9 +92,9 @@ def _find_open() -> set[str]:
 
 
 def _find_open_files() -> Iterator[str]:
-    for number in os.listdir(_OPEN_FILES):
+    for number in _OPEN_FILES.iterdir():
         try:
-            target = os.readlink(_OPEN_FILES / number)
+            target = str(number.readlink())
         except OSError:
             continue  # that of the listing itself
         if target.startswith((*_UNIQUE, "/")) and not target.startswith("/dev/"):
@@ -103,9 +102,9 @@ def _find_open_files() -> Iterator[str]:
 
 
 def _find_children() -> Iterator[str]:
-    for thread in os.listdir(_THREADS):
+    for thread in _THREADS.iterdir():
         try:
-            children = (_THREADS / thread / "children").read_text().split()
+            children = (thread / "children").read_text().split()
         except OSError:
-            continue  # the thread has ended, or the kernel does not tell
+            continue  # the thread has ended, or the kernel has no such file
         yield from (f"process {child}" for child in children)
