@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
+ROUNDS ?= 10
 # Some tests wait for programs: more of them than there are processors. With many more, all are slow.
 JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 2)')
 NEWEST := .tools/newest
@@ -38,8 +39,8 @@ test-newest: .venv/developing       ## tests/live with the newest version of eve
 	PATH="$(CURDIR)/$(NEWEST)/node_modules/.bin:$$PATH" SPINNEY_TESTS_NEED_PROGRAMS=1 \
 	  $(PYTEST) $(JOBS) tests/live $(PYTEST_OPTIONS)
 
-stress: .venv/developing            ## the suite ten times beside a busy machine: finds flaky tests
-	$(BIN)/python -m tests.stress
+stress: .venv/developing            ## ten times beside a busy machine, or `make stress TESTS=… ROUNDS=200`
+	$(BIN)/python -m tests.stress --rounds $(ROUNDS) $(filter-out tests,$(TESTS))
 
 monkey: .venv/developing            ## walks through Spinney at random, until stopped
 	$(BIN)/python -m tests.journeys

@@ -22,6 +22,7 @@ from typing import Any, Final
 import pytest
 
 from tests.changes import list_changed_paths
+from tests.tiers import LONGER
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PRODUCT: Final = ("model", "server", "tui", "themes")
@@ -219,6 +220,7 @@ def _names(file: Path, path: str) -> bool:
     return re.search("|".join(names), file.read_text()) is not None
 
 
+_PLACES: Final = frozenset(ROOT / "tests" / place for place in LONGER)
 _SELECTION: Final = pytest.StashKey[Selection]()
 
 
@@ -255,12 +257,20 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Import no file of which no test would run."""
-    if config.option.markexpr != "longer" or collection_path.suffix != ".py":
+    """Import no file of which no test would run, so that each process starts sooner."""
+    if not collection_path.name.startswith("test_") or not collection_path.is_file():
         return None
-    if _is_reached(collection_path, config) or "mark.core" in collection_path.read_text("utf-8"):
-        return None
-    return True
+    if config.option.markexpr == "not longer":
+        is_left_out = not _PLACES.isdisjoint((collection_path, *collection_path.parents))
+        marker = "mark.short"
+    else:
+        is_left_out = config.option.markexpr == "longer" and not _is_reached(
+            collection_path, config
+        )
+        marker = "mark.core"
+    if is_left_out and marker not in collection_path.read_text("utf-8"):
+        return True
+    return None
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,7 +1,8 @@
 """`make stress`: repeat the suite on a busy machine to find flaky tests.
 
-    python -m tests.stress                       ten rounds of every part of the short tier
-    python -m tests.stress --rounds 3 tests/tui  one part, three times
+    make stress                                  ten rounds of every part of the short tier
+    make stress TESTS=tests/tui/tree ROUNDS=200  a part, whole: a folder, a file or a test's id
+    python -m tests.stress --tier longer tests   tests of the longer tier
 
 Four spinning processes keep the processors busy, and `tests.delays` delays threads and the event
 loop, differently in each round. Tests with generated examples try new ones in each round
@@ -23,6 +24,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 SPINNERS = 4
+MARKERS = {"short": "not longer", "longer": "longer", "all": ""}
 PART_SECONDS = 3600
 """A part that takes longer is considered hung."""
 
@@ -59,7 +61,8 @@ def suite_parts() -> list[str]:
 
 def run_part(part: str, jobs: int, marker: str, number: int) -> list[str]:
     """Run one part in round `number` and return the names of the failed tests."""
-    command = [sys.executable, "-m", "pytest", part, "-q", "-n", str(jobs), "-m", marker]
+    workers = "0" if "::" in part else str(jobs)
+    command = [sys.executable, "-m", "pytest", part, "-q", "-n", workers, "-m", marker]
     try:
         done = subprocess.run(
             [*command, "--dist", "loadfile", "-p", "tests.delays"],
@@ -82,12 +85,12 @@ def run_part(part: str, jobs: int, marker: str, number: int) -> list[str]:
 def main() -> int:
     """Run the rounds; 1 if any test failed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("parts", nargs="*", help="folders or files (default: all)")
+    parser.add_argument("parts", nargs="*", help="folders, files or ids of tests (default: all)")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=3)
-    parser.add_argument("--tier", choices=["short", "longer", "all"], default="short")
+    parser.add_argument("--tier", choices=list(MARKERS), help="default: short; of parts, all")
     asked = parser.parse_args()
-    marker = {"short": "not longer", "longer": "longer", "all": ""}[asked.tier]
+    marker = MARKERS[asked.tier or ("all" if asked.parts else "short")]
     failures: Counter[str] = Counter()
     with busy_machine():
         for number in range(1, asked.rounds + 1):
