@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,16 +43,23 @@ def leaks() -> Iterator[None]:
         pytest.fail("The test left: " + "; ".join(sorted(left)), pytrace=False)
 
 
+@contextmanager
+def outliving_the_test() -> Iterator[None]:
+    """Tolerate what the block opens: it is not the test's alone."""
+    before = _find_open()
+    try:
+        yield
+    finally:
+        _tolerated.update(_find_open() - before)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, Any, Any]:
     """Tolerate what a fixture of a wider scope opens while a test already runs."""
     if fixturedef.scope == "function":
         return (yield)
-    before = _find_open()
-    try:
+    with outliving_the_test():
         return (yield)
-    finally:
-        _tolerated.update(_find_open() - before)
 
 
 def pytest_configure() -> None:

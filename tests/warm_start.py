@@ -29,6 +29,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tests.leaks import outliving_the_test
+
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _PACKAGES: Final = ("model", "server", "tui", "themes")
 _LANG: Final = "C.UTF-8"
@@ -131,7 +133,8 @@ _servers: list[_Server] = []
 
 def _find_server() -> _Server:
     if not _servers:
-        _servers.append(_Server())
+        with outliving_the_test():
+            _servers.append(_Server())
         atexit.register(_servers[0].end)
     return _servers[0]
 
