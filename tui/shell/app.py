@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from tui.terminal.supervisor import ForegroundProcess
 
 _DIALOGS = Path(__file__).with_name("dialogs.tcss")
-"""Styles of the screens that cannot open before the first frame."""
+"""Styles of all other screens."""
 Connect = Callable[[], "Client | Awaitable[Client]"]
 
 
@@ -193,8 +193,6 @@ class SpinneyApp(TerminalApp):
 
     def first_frame_painted(self) -> None:
         """Start connecting; called once, by the main screen."""
-        self.stylesheet.read(_DIALOGS)
-        self.stylesheet.parse()
         # Objects created so far live until exit. The entry point may have disabled the garbage
         # collector during imports, which saves a tenth of the time to the first frame.
         gc.freeze()
@@ -247,6 +245,12 @@ class SpinneyApp(TerminalApp):
         if inspect.iscoroutinefunction(self._connect):
             return cast("Client", await self._connect())
         return await asyncio.to_thread(cast("Callable[[], Client]", self._connect))
+
+    def push_screen(self, *given: Any, **named: Any) -> Any:
+        """Push a screen; the first one reads the styles of all, which take 10 ms to parse."""
+        if not self.stylesheet.has_source(str(_DIALOGS)):
+            self.stylesheet.read(_DIALOGS)
+        return super().push_screen(*given, **named)
 
     def _show_problem(self, message: str) -> None:
         from tui.screens.problem import Problem
