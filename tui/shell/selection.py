@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
+from textual.reactive import Reactive
 from textual.screen import Screen
 
 from tui.desk import Host
@@ -14,6 +15,8 @@ from tui.tree.widget import ProjectTree
 from tui.widgets.chat import Chat
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from model.client.base import Client
     from model.domain.projects import Project
     from model.domain.sessions import Session
@@ -61,6 +64,9 @@ class Application(Host, Protocol):
 
 class Selection(Screen[None]):
     """The selection: what is open, and the row under the cursor while the tree has the focus."""
+
+    focused: Reactive["Widget | None"] = Reactive(None, repaint=False)
+    """Replaces Textual's reactive, which draws the whole screen whenever the focus moves."""
 
     def __init__(
         self,
