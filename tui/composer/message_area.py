@@ -70,7 +70,6 @@ class MessageArea(DiffingTextArea):
         super().__init__(
             id=id,
             placeholder=placeholder,
-            compact=True,
             highlight_cursor_line=False,
             show_line_numbers=False,
         )

@@ -173,6 +173,11 @@ class SpinneyApp(TerminalApp):
         except NoWidget:  # a position that the terminal does not have
             return self.screen
 
+    def screen_drawn(self, screen: Screen[Any]) -> None:
+        """Complete the main screen after its first frame."""
+        if screen is self.main:
+            self.main.chat.complete_later()
+
     def screen_painted(self, screen: Screen[Any]) -> None:
         """Release the keys that waited for a screen; called after its first paint."""
         self.type_ahead.screen_opened(self.drawn_at.get(screen, inf))

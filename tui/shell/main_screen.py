@@ -66,6 +66,7 @@ class MainScreen(Opening):
 
     def compose(self) -> ComposeResult:
         """The top bar, the tree, the conversation pane and the key hints."""
+        self._classify(*self.app.size)  # while there is nothing else to style
         yield TopBar(id="top")
         with Horizontal(id="body"):
             with Vertical(id="projects"):
@@ -98,7 +99,7 @@ class MainScreen(Opening):
         """Lay out the first frame, which waits for the client."""
         self._fit(*self.app.size)  # so that the first layout is the first frame's
         self.set_interval(SAVE_INTERVAL, self._each_minute)
-        self.chat.welcome.focus()
+        self.set_focus(self.chat.welcome)  # at once, so that the first frame shows it
         bars.update_key_hints(self)
 
     async def _each_minute(self) -> None:

@@ -3,6 +3,8 @@
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from textual import events
+
 from tui.shell import bars
 from tui.shell.onboarding import missing_agents, next_step
 from tui.shell.panes import Panes
@@ -183,8 +185,10 @@ class Opening(Panes):
         if self.session is None:
             self._show_step()
 
-    def on_screen_resume(self) -> None:
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Focus the message box if the focused widget was removed behind a dialog."""
+        if not self.stack_updates:  # the first time
+            event.refresh_styles = False  # everything has just been mounted
         self.projects.wake()
         if self.session is not None:
             self.follow_session()  # its run may have ended meanwhile, and it is visible now

@@ -27,27 +27,36 @@ class Panes(ConnectedScreen):
 
     startup: Startup
     _side: "SidePane | None" = None
+    _fitted = 0, 0
+    """The size that the panes fit now."""
 
     # The size -------------------------------------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
         """Hide the projects on a narrow screen; show a notice if it is too small for anything."""
         self._fit(*event.size)
-        # The first frame follows the screen's first size, not the conversation's: in a terminal
-        # that is too small the conversation is hidden and never gets a resize event.
-        self.chat.follow_first_frame()
 
     def _fit(self, width: int, height: int) -> None:
+        if (width, height) == self._fitted:
+            return
+        self._fitted = width, height
         problem = size_problem(width, height)
         if problem is None and self.has_class("too-small"):
             self.call_after_refresh(self.focus_chat)  # hidden widgets lost the focus
-        self.set_class(problem is not None, "too-small")
+        self._classify(width, height)
         self.query_one("#too-small", Static).update(problem or "")
-        # Screen-reader mode shows one pane at a time, too.
-        self.set_class(width < WIDE or self.terminal.screen_reader, "narrow")
-        self.set_class(height < LOW, "low")
         self._apply_tree_width()
         self._fit_side(width)
+
+    def _classify(self, width: int, height: int) -> None:
+        """Set the classes for this size at once: a change restyles everything on the screen."""
+        classes = {
+            "too-small": size_problem(width, height) is not None,
+            # Screen-reader mode shows one pane at a time, too.
+            "narrow": width < WIDE or self.terminal.screen_reader,
+            "low": height < LOW,
+        }
+        self.update_classes(classes, animate=False)
 
     # The tree -------------------------------------------------------------------------------------
 

@@ -175,10 +175,15 @@ class PaintedApp(FrameApp):
         self.drawn_at: WeakKeyDictionary[Screen[Any], float] = WeakKeyDictionary()
         """When each screen was first drawn with its content (monotonic, as in events)."""
 
+    def screen_drawn(self, screen: "Screen[Any]") -> None:
+        """Called once for each screen, with its first frame."""
+
     def draw_frame(self, screen: "Screen[Any]", frame: Frame | None) -> bool:
         """Pass the frame to the painter, if there is one."""
-        if screen not in self.drawn_at and any(child.size for child in screen.children):
+        is_first = screen not in self.drawn_at and any(child.size for child in screen.children)
+        if frame is not None and is_first:
             self.drawn_at[screen] = monotonic()  # Before the user can see it and press a key.
+            self.screen_drawn(screen)
         if (painter := self.painter) is None:
             return False
         if frame is not None:

@@ -56,9 +56,11 @@ INTERNALS: Final = (
     Internal("textual._compositor:ChopsUpdate", "is a frame with spans of rows"),
     Internal("textual.screen:Compositor", "is looked up by each new screen, so it can be replaced"),
     Internal("textual.screen:Screen()._compositor", "gives the whole frame after a resize"),
+    Internal("textual.screen:Screen()._repaint_required", "says that all of it will be drawn next"),
     Internal("textual.app:App._display", "is given each frame before it is written"),
     Internal("textual.app:App()._closed", "says that nothing may be drawn any more"),
     Internal("textual.app:App()._batch_count", "says that a batch of changes is not complete"),
+    Internal("textual.app:App._end_batch", "ends a batch of changes, after which they are drawn"),
     Internal("textual.app:App._handle_exception", "ends the application for any error"),
     Internal("textual.app:App()._exit", "says that the application ends already"),
     Internal("textual.app:App._fatal_error", "prints a traceback, where a sentence is better"),
@@ -118,6 +120,24 @@ class Compositor(_Compositor):
         self._laid_out = self._full_map
         return result
 
+    def render_update(
+        self,
+        full: bool = False,
+        screen_stack: "list[Screen[Any]] | None" = None,
+        simplify: bool = False,
+    ) -> "RenderableType | None":
+        """Render what is to be drawn, during a batch only after it.
+
+        Textual renders it anyway, discards it, and forgets that it was to be drawn.
+        """
+        if not full and self.root is not None:  # else for a picture of the screen
+            if self.root.app._batch_count:
+                self.root.refresh()
+                return None
+            if self.size.region in self._dirty_regions:
+                self.root._repaint_required = False  # it would be drawn a second time
+        return super().render_update(full, screen_stack, simplify)
+
     def find_rows(self, wanted: Region) -> Iterable[tuple[Region, Region, list[Strip]]]:
         """Yield region, clip region and rows of each visible part, topmost widget first."""
         return super()._get_renders(wanted)
@@ -154,7 +174,7 @@ class Frame:
     def strips(self, *, whole: bool = False) -> Iterator[Placed]:
         """The strips that changed, or all strips with `whole`."""
         update = self._update
-        if whole:
+        if whole and not isinstance(update, LayoutUpdate):
             update = self._app.screen._compositor.render_full_update()
         if isinstance(update, LayoutUpdate):
             for y, strips in enumerate(update.strips, update.region.y):
@@ -194,6 +214,11 @@ class FrameApp(App[None]):
             self.post_display_hook()
         else:
             super()._display(screen, renderable)
+
+    def _end_batch(self) -> None:
+        super()._end_batch()
+        if not self._batch_count and self.screen_stack:
+            self.screen.check_idle()  # which draws what was left
 
     def _handle_exception(self, error: Exception) -> None:
         # A screen that opens while the application ends gets no widgets, and may fail for that.

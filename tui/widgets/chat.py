@@ -88,10 +88,9 @@ class Chat(ChatDrafts):
         self.transcript: Transcript | None = None
         self.is_complete = False
         """Whether all panes are mounted."""
-        self._is_shown = False
         self._setup_hold: str | None = None
-        self._is_paused = False
         """Why the first message of the open session waits for its worktree."""
+        self._is_paused = False
         self.first_position: tuple[str, str, int] | None = None
         """Session, message and row at which the last run ended."""
         self.reviewing = ""
@@ -112,9 +111,9 @@ class Chat(ChatDrafts):
         from tui.widgets.status_line import StatusLine
 
         self.tabs = SessionTabs(id="tabs", moves=self._moves)
-        self.recap = Static(id="recap", classes="hidden", markup=False)
+        self.recap = Static(id="recap", markup=False)
         self.request = RequestPanel(id="request")
-        self.request.add_class("hidden")
+        self.request.add_class("hidden", update=False)
         self.queue = Queue(id="queue")
         self.composer = composer = Composer(id="composer")
         self.completion = Completion(composer, id="completion")
@@ -129,10 +128,13 @@ class Chat(ChatDrafts):
         composer.unsent_texts = self._unsent_texts
         composer.scroll_to_end = self._scroll_to_end
         composer.completion = self.completion.press
-        await self.mount(self.tabs, before=self.welcome)
+        self.tabs.display = self.recap.display = False
+        self._show_panes()
+        mounted = self.mount(self.tabs, before=self.welcome)
         await self.mount(
             self.recap, self.request, self.queue, self.completion, composer, self.status
         )
+        await mounted
         self.is_complete = True
         self.post_message(self.Ready())
 
@@ -143,39 +145,49 @@ class Chat(ChatDrafts):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Mark the focus in panes without a text cursor."""
-        self.set_class(event.widget in (self.transcript, self.welcome), "reading")
+        self._mark_tabs(event.widget in (self.transcript, self.welcome))
 
     def on_descendant_blur(self) -> None:
         """Remove the focus mark."""
-        self.remove_class("reading")
+        self._mark_tabs(False)
 
-    def on_mount(self) -> None:
-        """Start without a conversation."""
-        self.add_class("no-session", "no-draft")
+    def _mark_tabs(self, has_focus: bool) -> None:
+        if self.is_complete:
+            self.tabs.set_class(has_focus, "reading")
 
-    def follow_first_frame(self) -> None:
-        """Mount the rest once the first frame is drawn; later calls do nothing."""
-        if not self._is_shown:
-            self._is_shown = True
-            self.call_after_refresh(self._complete)
+    def complete_later(self) -> None:
+        """Mount the rest; called once, with the first frame."""
+        self.call_later(self._complete)
 
     # Opening ------------------------------------------------------------------------------------
 
     def open_step(self, step: Step, *, key: str = "", project_id: str = "") -> None:
         """Show a step instead of a conversation; `key` is the draft for the message box."""
         self.session_id = None
-        self.add_class("no-session")
         self._show_request("", None)
         self.status.follow(None)
         self.welcome.show(step)
         self._switch_draft(key, project_id, "")
+        self._show_panes()
 
     def open_session(self, session: "Session", project_id: str) -> None:
         """Prepare for a conversation; `show` fills it."""
         self.session_id = session.id
-        self.remove_class("no-session", "no-draft")  # in one call: each change restyles all panes
         request = session.request if session.status == "waiting" else None
         self._switch_draft(session.id, project_id, request.id if request is not None else "")
+        self._show_panes()
+
+    def _show_panes(self) -> None:
+        """Show the panes of a conversation, or the step; `follow` does so for tabs and recap.
+
+        Each has its own style: a class of the chat would restyle all that is in it.
+        """
+        is_open = self.session_id is not None
+        self.welcome.display = not is_open
+        self.status.display = is_open
+        self.composer.display = bool(self.key)
+        if self.transcript is not None:
+            self.transcript.display = is_open
 
     def show(
         self,
@@ -199,6 +211,7 @@ class Chat(ChatDrafts):
             from tui.transcript.widget import Transcript
 
             self.transcript = Transcript(id="transcript")
+            self.transcript.display = self.session_id is not None
             self.mount(self.transcript, after=self.welcome)
         return self.transcript
 
@@ -214,7 +227,8 @@ class Chat(ChatDrafts):
         session = state.sessions.get(self.session_id or "")
         worktree_id = session.worktree_id if session is not None else self.key
         sessions = state.sessions_of(worktree_id)
-        self.set_class(len(sessions) == 1, "one-session")  # its name is in the top bar
+        # The name of the only one is in the top bar.
+        self.tabs.display = self.session_id is not None and len(sessions) != 1
         self.tabs.follow(sessions, self.session_id)
         waiting = state.queued.get(session.id, ()) if session is not None else ()
         self._setup_hold = find_setup_hold(state, session)
@@ -229,6 +243,7 @@ class Chat(ChatDrafts):
             waiting, "" if session is None or session.is_active else offer, can_steer=can_steer
         )
         if session is None:
+            self.recap.display = False
             return
         streaming = state.streaming_in(session.id)
         worktree = state.worktrees.get(session.worktree_id)
@@ -239,7 +254,7 @@ class Chat(ChatDrafts):
         self._show_request(session.id, request)
         hold = self._setup_hold if self.queue.messages else None
         note = render_note(session, worktree, hold, key_of("show_scripts"), time.time())
-        self.recap.set_class(not note, "hidden")
+        self.recap.display = bool(note)
         if str(note) != str(self.recap.content):  # an update lays the whole screen out
             self.recap.update(note)
         self.status.follow(
@@ -252,8 +267,8 @@ class Chat(ChatDrafts):
             is_reviewed=request is not None and request is aside,
         )
         self._update_placeholder(session, labels[0], key_of("send_now"))
-        for mode in ("plan", "build", "yolo"):
-            self.composer.set_class(mode == session.execution_mode, f"mode-{mode}")
+        mode = session.execution_mode
+        self.composer.update_classes({"mode-plan": mode == "plan", "mode-yolo": mode == "yolo"})
 
     def _show_request(self, session_id: str, request: "Request | None") -> None:
         had_focus = self.request.has_focus

@@ -57,7 +57,6 @@ class ChatDrafts(Vertical):
         self.save_draft()
         self._written_for[self.key] = self.composer.written_for
         self.key, self._project_id = key, project_id
-        self.set_class(not key, "no-draft")
         if key:
             self.completion.reset_commands()
             draft, earlier = self.drafts.get(key), self.drafts.sent_messages(project_id)

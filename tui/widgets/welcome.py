@@ -100,7 +100,7 @@ class Welcome(Static, can_focus=True):
         more = [*((letter, what) for letter, what, _ in step.letters), *step.more]
         for number, (key, what) in enumerate(more):
             parts += ["\n\n" if number == 0 else "\n", (f"{key:>7}", "$accent"), f"  {what}"]
-        self.update(Content.assemble(*parts))
+        self.update(Content.assemble(*parts), layout=False)  # it fills its place
 
     def on_key(self, event: events.Key) -> None:
         """Act on the letters and digits that the step offers."""
