@@ -30,8 +30,8 @@ async def write_notes(
     end = (await resolve_base(root, until or project.default_branch))[0]
     start = since or await find_newest_tag(root, end)
     start_commit = (await resolve_base(root, start))[0] if start else None
-    since = [start_commit] if start_commit else []
-    commits = await list_commits_between(root, since, end, _MAX_COMMITS)
+    excluded = [start_commit] if start_commit else []
+    commits = await list_commits_between(root, excluded, end, _MAX_COMMITS)
     if not commits:
         raise SpinneyError(
             f"There are no commits since '{clean_line(start or '')}'. Choose an earlier tag or "
