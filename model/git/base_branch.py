@@ -143,8 +143,11 @@ async def find_pushed(root: Path, branch: str, commit: str) -> str | None:
     if not names:
         return None
     found = await git(
-        root, "for-each-ref", "--count=1", "--format=%(refname)", f"--contains={commit}", *names
-    )
+        root, "for-each-ref", "--count=1", "--format=%(refname)", f"--contains={commit}", *names,
+        check=False,
+    )  # fmt: skip
+    if found.returncode != 0 and "no such commit" not in found.stderr:
+        raise SpinneyError(found.message, "git_error")
     return clean_line(found.stdout.removeprefix("refs/remotes/")) or None
 
 

@@ -124,8 +124,7 @@ def list_settings(cwd: Path) -> Iterator[tuple[str, str]]:
     directories = find_git_directories(cwd)
     if directories is not None:
         yield from _read_settings(directories.common_dir / "config")
-        if directories.git_dir != directories.common_dir:
-            yield from _read_settings(directories.git_dir / "config.worktree")
+        yield from _read_settings(directories.git_dir / "config.worktree")
 
 
 def _override(name: str, *values: str) -> Iterator[str]:

@@ -236,3 +236,17 @@ async def test_output_is_parsed_in_another_thread(
     await read_worktree_status(repository.root, "main")
     # 20,000 changed files held up the loop for 0.2 s.
     assert all(threads and threading.main_thread() not in threads for threads in readers.values())
+
+
+async def test_what_one_of_two_bases_has_is_on_neither_side(with_remote: Repository) -> None:
+    with_remote.git("checkout", "--quiet", "-b", "topic")
+    shared = with_remote.commit("shared", "1\n")
+    with_remote.commit("own", "1\n")
+    with_remote.git("checkout", "--quiet", "-b", "theirs", shared)
+    with_remote.git("update-ref", "refs/remotes/origin/main", with_remote.commit("theirs", "1\n"))
+    with_remote.git("checkout", "--quiet", "main")
+    with_remote.commit("local", "1\n")
+    with_remote.commit("local", "2\n")
+    with_remote.git("checkout", "--quiet", "topic")
+    status = await read_worktree_status(with_remote.root, "main")
+    assert (status.ahead, status.behind) == (1, 3)

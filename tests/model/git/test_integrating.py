@@ -201,3 +201,41 @@ async def test_a_merged_branch_is_recognized(
     assert found == expected.get(how, "squash")
     repository.git("branch", "fresh")
     assert await find_merged(repository.root, base, [base], "fresh", scratch) is None
+
+
+async def test_a_rebase_leaves_out_what_git_does(repository: Repository, tmp_path: Path) -> None:
+    """Merges and what the base has already; a commit that was empty from the start stays."""
+    repository.git("checkout", "--quiet", "-b", "side")
+    same = repository.commit("same", "1\n")
+    repository.git("commit", "--quiet", "--allow-empty", "--message", "Empty")
+    repository.git("checkout", "--quiet", "-b", "inner", "main")
+    repository.commit("inner", "1\n")
+    repository.git("checkout", "--quiet", "side")
+    repository.git("merge", "--quiet", "--no-edit", "inner")
+    head = repository.commit("last", "1\n")
+    repository.git("checkout", "--quiet", "main")
+    repository.commit("other", "1\n")
+    repository.git("cherry-pick", same)
+    place = Place(repository.root, tmp_path / "scratch")
+    made = await integrate(place, repository.git("rev-parse", "main"), head, "rebase", "")
+    repository.git("checkout", "--quiet", "side")
+    repository.git("rebase", "--quiet", "main")
+    shape = "--format=%s"
+    assert sorted(repository.git("log", shape, made.commit).splitlines()) == sorted(
+        repository.git("log", shape, "side").splitlines()
+    )
+    trees = repository.git("rev-parse", f"{made.commit}^{{tree}}", "side^{tree}").split()
+    assert trees[0] == trees[1]
+    assert not (await integrate(place, made.commit, head, "rebase", "")).conflicts
+
+
+async def test_a_branch_that_begins_at_the_base_is_rebased_by_moving_the_base(
+    repository: Repository, tmp_path: Path
+) -> None:
+    place = Place(repository.root, tmp_path / "scratch")
+    base = repository.git("rev-parse", "main")
+    repository.git("checkout", "--quiet", "-b", "side")
+    repository.commit("a", "1\n")
+    head = repository.commit("b", "1\n")
+    for before, after, expected in ((base, head, head), (head, base, head), (base, base, base)):
+        assert (await integrate(place, before, after, "rebase", "")).commit == expected
