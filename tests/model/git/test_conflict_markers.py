@@ -8,24 +8,30 @@ from model.base.errors import SpinneyError
 from model.git.commit import commit
 from model.git.conflicts import continue_operation
 from model.git.rewriting import amend, fix_up
+from model.git.secret_gate import SecretGate
 from tests.model.git.repository import OPEN_GATE, Repository
 
 MARKED = "one\n<<<<<<< HEAD\nmine\n=======\nother\n>>>>>>> other\nthree\n"
+GATE = SecretGate(OPEN_GATE._project, is_on=True)
 Act = Callable[[Repository, bool], Awaitable[str]]
 """Commits all changes, or what is staged."""
 
 
 async def commit_changes(mine: Repository, stage_all: bool) -> str:
+    return await commit(mine.root, "Message", GATE, stage_all)
+
+
+async def commit_unsearched(mine: Repository, stage_all: bool) -> str:
     return await commit(mine.root, "Message", OPEN_GATE, stage_all)
 
 
 async def amend_last(mine: Repository, stage_all: bool) -> str:
-    return await amend(mine.root, "main", None, OPEN_GATE, stage_all=stage_all)
+    return await amend(mine.root, "main", None, GATE, stage_all=stage_all)
 
 
 async def fix_up_earlier(mine: Repository, stage_all: bool) -> str:
     earlier = mine.git("rev-parse", "HEAD^")
-    return await fix_up(mine.root, "main", earlier, OPEN_GATE, stage_all=stage_all)
+    return await fix_up(mine.root, "main", earlier, GATE, stage_all=stage_all)
 
 
 @pytest.fixture
@@ -58,7 +64,7 @@ async def test_a_commit_refuses_files_that_are_not_resolved(
 
 
 @pytest.mark.parametrize("stage_all", [True, False])
-@pytest.mark.parametrize("act", [commit_changes, amend_last, fix_up_earlier])
+@pytest.mark.parametrize("act", [commit_changes, commit_unsearched, amend_last, fix_up_earlier])
 @pytest.mark.parametrize("name", ["file", "new file"])
 async def test_markers_are_not_committed(
     branched: Repository, act: Act, stage_all: bool, name: str
@@ -102,16 +108,16 @@ async def test_all_markers_that_git_can_write_are_found(
 ) -> None:
     branched.write(name, marked)
     with pytest.raises(SpinneyError, match=f"'{name}' has conflict markers"):
-        await commit(branched.root, "Message", OPEN_GATE, True)
+        await commit(branched.root, "Message", GATE, True)
 
 
 async def test_lines_like_markers_are_committed_where_they_are_meant(branched: Repository) -> None:
     branched.write("guide", "Title\n=======\n\n>>>>>>> quoted\n<<<<<<< \n")
-    await commit(branched.root, "A title is no marker", OPEN_GATE, True)
+    await commit(branched.root, "A title is no marker", GATE, True)
     branched.write("guide", MARKED)
-    await commit(branched.root, "Explain conflicts", OPEN_GATE, True, allow_markers=True)
+    await commit(branched.root, "Explain conflicts", GATE, True, allow_markers=True)
     branched.write("guide", MARKED + "more\n")
-    await commit(branched.root, "They are not added again", OPEN_GATE, True)
+    await commit(branched.root, "They are not added again", GATE, True)
     branched.git("mv", "guide", "manual")
     branched.write("manual", MARKED + "more\nand more\n")
-    await commit(branched.root, "Nor with another name", OPEN_GATE, True)
+    await commit(branched.root, "Nor with another name", GATE, True)

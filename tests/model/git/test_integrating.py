@@ -239,3 +239,20 @@ async def test_a_branch_that_begins_at_the_base_is_rebased_by_moving_the_base(
     head = repository.commit("b", "1\n")
     for before, after, expected in ((base, head, head), (head, base, head), (base, base, base)):
         assert (await integrate(place, before, after, "rebase", "")).commit == expected
+
+
+async def test_a_rebase_takes_a_change_back_where_the_branch_does(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """Each commit is compared with the one before it, not with where the branch began."""
+    repository.git("checkout", "--quiet", "-b", "side")
+    before = (repository.root / "read.me").read_text()
+    repository.commit("read.me", "other\n")
+    head = repository.commit("read.me", before)
+    repository.git("checkout", "--quiet", "main")
+    base = repository.commit("more", "1\n")
+    place = Place(repository.root, tmp_path / "scratch")
+    made = await integrate(place, base, head, "rebase", "")
+    trees = repository.git("rev-parse", f"{made.commit}^{{tree}}", "main^{tree}").split()
+    assert trees[0] == trees[1]
+    assert repository.git("rev-list", "--count", f"{base}..{made.commit}") == "2"

@@ -205,7 +205,7 @@ async def test_nothing_is_removed_if_the_disk_is_full(
     made = await make("one")
     said = await talk(made.id).hold()
     fake_git(
-        'case " $* " in *" commit-tree "*) echo "fatal: No space left on device" >&2; exit 128;;'
+        'case " $* " in *" unpack-objects "*) echo "fatal: No space left on device" >&2; exit 128;;'
         ' esac\nexec "$real_git" "$@"'
     )
     for removal in (

@@ -180,20 +180,27 @@ async def test_the_last_snapshot_of_a_folder_deleted_by_hand_is_kept_when_it_is_
     assert (Path(made.path) / "new").read_text() == "text\n"
 
 
-@pytest.mark.parametrize("step", ["unpack-objects", "commit-tree", "update-ref"])
+@pytest.mark.parametrize(
+    ("step", "first"), [("unpack-objects", 1), ("unpack-objects", 2), ("update-ref", 1)]
+)
 async def test_nothing_is_deleted_or_discarded_if_the_disk_is_full(
     step: str,
+    first: int,
     make: Maker,
     workspace: Workspace,
     repository: Repository,
     fake_git: Callable[[str], None],
+    tmp_path: Path,
 ) -> None:
+    """From the first snapshot on, or from the recovery point that is made of it."""
     made = await make("one")
     tree = Path(made.path)
     repository.write("read.me", "changed\n", tree)
     before = read_facts(tree)
+    steps = tmp_path / "steps"
     fake_git(
-        f'case " $* " in *" {step} "*) echo "fatal: No space left on device" >&2; exit 128;; esac\n'
+        f'case " $* " in *" {step} "*) echo >> {steps}; [ $(wc -l < {steps}) -lt {first} ] ||\n'
+        '{ echo "fatal: No space left on device" >&2; exit 128; };; esac\n'
         'exec "$real_git" "$@"'
     )
     with pytest.raises(SpinneyError, match=r"'one' was not deleted.*No space left on device"):

@@ -116,3 +116,25 @@ def test_trees_are_those_that_git_makes(index: Index, before: list[str], after: 
 
     assert asyncio.run(edit()) == index.write_tree(new)
     assert "error" not in index.repository.git("fsck", "--no-dangling")
+
+
+async def test_each_snapshot_keeps_the_commit_that_is_being_merged(repository: Repository) -> None:
+    root = repository.root
+    repository.git("checkout", "--quiet", "-b", "other")
+    other = repository.commit("more", "1\n")
+    repository.git("checkout", "--quiet", "main")
+    repository.commit("read.me", "mine\n")
+    repository.git("merge", "--quiet", "--no-commit", "other")
+    repository.git("branch", "--quiet", "-D", "other")
+    lost = root / ".git" / "ORIG_HEAD"
+    lost.write_text("0" * 39 + "1\n")
+    for text in ("one\n", "two\n"):
+        repository.write("read.me", text)
+        taken = await chain.take_snapshot(root, NOTE)
+        parents = repository.git("log", "-1", "--format=%P", taken.commit).split()
+        assert other in parents
+        assert "0" * 39 + "1" not in parents
+    lost.write_text(f"{'0' * 39}1\n\n")  # The other commit is known, and this one looked for.
+    taken = await chain.take_snapshot(root, NOTE)
+    assert taken.is_new
+    assert other in repository.git("log", "-1", "--format=%P", taken.commit).split()
