@@ -6,6 +6,7 @@ have opened is theirs, and what ends by itself is waited for.
 
 import asyncio
 import gc
+import inspect
 import logging
 import threading
 import time
@@ -70,7 +71,9 @@ def pytest_configure() -> None:
 def _note_tasks(loop: asyncio.AbstractEventLoop) -> None:
     if threading.current_thread() is threading.main_thread():
         running = [task for task in asyncio.all_tasks(loop) if not task.cancelling()]
-        _tasks.extend(f"task {task.get_coro()}" for task in running)
+        made = [task.get_coro() for task in running]
+        # Any other one is the loop's own, which closes a generator that was not read to its end.
+        _tasks.extend(f"task {coroutine}" for coroutine in made if inspect.iscoroutine(coroutine))
     _cancel_all_tasks(loop)
 
 

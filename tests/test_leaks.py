@@ -40,6 +40,14 @@ def test_tidy(shared, own, request, asked):
     if asked:
         request.getfixturevalue("late")
 
+async def test_generator():
+    async def count():
+        yield 1
+        yield 2
+
+    async for _ in count():
+        break
+
 @pytest.fixture(scope="module")
 def late():
     kept.append(socket.socket())
