@@ -1,23 +1,31 @@
 """Fixtures that run the application on a fake client."""
 
+import asyncio
 import gc
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from textual import _wait
+from textual import _time
+from textual import app as textual_app
+from textual import pilot as textual_pilot
+from textual._compositor import Compositor
 from textual.css.stylesheet import Stylesheet
 from textual.notifications import Notification
 from textual.pilot import Pilot
 
 from tests.patience import PATIENCE
 from tests.tui.fake_client import FakeClient
+from tests.tui.settling_pilot import SettlingPilot, wait_for_nothing
+from tests.tui.unpainted import skip_frame
+from tests.tui.virtual_loop import VirtualLoop, monotonic
 from tests.tui.waiting import settled, until
 from tui.landing.land_dialog import Land
 from tui.shell.app import SpinneyApp
-from tui.terminal import screen_reader
+from tui.terminal import output, screen_reader
 from tui.widgets.request_panel import RequestPanel
 
 _collect = gc.collect
@@ -42,15 +50,27 @@ def screen_reader_off() -> Iterator[None]:
     screen_reader.set_enabled(False)
 
 
-@pytest.fixture(autouse=True)
-def idle_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Halve the waits of Textual's pilot.
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run each test on a loop that skips idle time."""
+    return {"virtual": VirtualLoop}
 
-    After each key it sleeps twice until the process was idle for 20 ms, which takes three quarters
-    of the time of a test.
-    """
-    monkeypatch.setattr(_wait, "SLEEP_GRANULARITY", 1 / 100)
-    monkeypatch.setattr(_wait, "SLEEP_IDLE", 1 / 2000)
+
+@pytest.fixture(autouse=True)
+def settling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for what keys and clicks have caused, by the clock of the loop."""
+    monkeypatch.setattr(textual_pilot, "Pilot", SettlingPilot)
+    monkeypatch.setattr(textual_app, "wait_for_idle", wait_for_nothing)
+    monkeypatch.setattr(time, "monotonic", monotonic)
+    monkeypatch.setattr(_time, "get_time", monotonic)
+    monkeypatch.setattr(output, "monotonic", monotonic)
+    monkeypatch.setattr(RequestPanel, "clock", staticmethod(monotonic))
+
+
+@pytest.fixture(autouse=True)
+def unpainted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Paint no frames, unless the test is marked `painted`."""
+    if request.node.get_closest_marker("painted") is None:
+        monkeypatch.setattr(Compositor, "render_update", skip_frame)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,5 @@
 """An application whose client connects when a test lets it, on the file of its last screen."""
 
-import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -8,14 +7,14 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from tests.patience import PATIENCE
 from tests.tui.builders import a_message
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import screen_text
+from tests.tui.virtual_loop import Gate
 from tests.tui.waiting import settled, until
 from tui.shell.app import SpinneyApp
 
-Started = tuple[SpinneyApp, "Pilot[None]", threading.Event]
+Started = tuple[SpinneyApp, "Pilot[None]", Gate]
 
 
 class DelayedConnection:
@@ -23,10 +22,10 @@ class DelayedConnection:
 
     def __init__(self, client: FakeClient) -> None:
         self.client = client
-        self.may_connect = threading.Event()
+        self.may_connect = Gate()
 
     def connect(self) -> FakeClient:
-        assert self.may_connect.wait(PATIENCE)
+        assert self.may_connect.wait()
         return self.client
 
 
@@ -60,8 +59,6 @@ async def run_once(file: Path, client: FakeClient | None = None) -> None:
         app.exit()
 
 
-async def finish_connecting(
-    app: SpinneyApp, pilot: "Pilot[None]", may_connect: threading.Event
-) -> None:
+async def finish_connecting(app: SpinneyApp, pilot: "Pilot[None]", may_connect: Gate) -> None:
     may_connect.set()
     await until(pilot, lambda: app.main.is_connected and app.main.state.projects)

@@ -35,6 +35,8 @@ from tui.shell.startup import SAVE_INTERVAL
 from tui.tree.index import MAX_FOUND
 from tui.tree.widget import ProjectTree
 
+pytestmark = pytest.mark.painted
+
 ROOT = Path(__file__).parents[2]
 MODULES = 500
 """Imported at the first frame; bare Textual with a tree, a text area and a footer has 392."""

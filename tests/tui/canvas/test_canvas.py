@@ -117,6 +117,7 @@ async def test_a_cell_shows_the_last_lines_of_streamed_and_of_stored_messages(
         await until(pilot, lambda: "looking at the parser" in visible_text(canvas.view))
 
 
+@pytest.mark.painted
 async def test_streaming_redraws_only_the_changed_cell_without_a_layout(start: Start) -> None:
     client = client_with_sessions()
     message = Message(

@@ -160,6 +160,7 @@ async def test_it_follows_the_worktree_and_the_cursor_keeps_its_line(start: Star
         assert screen.view.line.text == "    return 1"
 
 
+@pytest.mark.painted
 async def test_of_a_hundred_thousand_lines_only_visible_ones_are_drawn(start: Start) -> None:
     tree = FakeWorktree()
     added = "".join(f"+line = {n}\n" for n in range(100_000))

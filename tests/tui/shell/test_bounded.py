@@ -39,6 +39,8 @@ from tui.transcript.parts import MessageLayout, RenderContext
 from tui.transcript.rows import MAX_LAYOUTS, MAX_TALL_LAYOUTS, HistoryRows
 from tui.transcript.streaming import GrowingText
 
+pytestmark = pytest.mark.painted
+
 WORDS = "Some **words**, and `code`.\n\n```python\nprint(1)\n```\n"
 
 

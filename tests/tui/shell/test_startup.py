@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from textual import events
 from textual.events import Key
 from textual.messages import InBandWindowResize, TerminalSupportsSynchronizedOutput
 
-from tests.patience import PATIENCE
 from tests.tui.builders import a_project, a_session, a_state, a_worktree
 from tests.tui.delayed_client import (
     client_with_conversation,
@@ -22,6 +20,7 @@ from tests.tui.delayed_client import (
 )
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.reading import screen_text
+from tests.tui.virtual_loop import Gate
 from tests.tui.waiting import settled, until
 from tui.composer.widget import Composer
 from tui.shell.app import SpinneyApp
@@ -56,8 +55,8 @@ async def test_a_preload_that_ends_after_the_screen_raises_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = SpinneyApp(lambda: FakeClient(a_state()), data=tmp_path, environ={})
-    may_finish = threading.Event()
-    monkeypatch.setattr("tui.shell.preload.warm_up", lambda: may_finish.wait(PATIENCE))
+    may_finish = Gate()
+    monkeypatch.setattr("tui.shell.preload.warm_up", lambda: may_finish.wait())
     close = app._close_all
 
     async def close_all() -> None:

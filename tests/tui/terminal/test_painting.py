@@ -26,6 +26,8 @@ from tui.terminal.pacing import Pacer
 from tui.terminal.painter import Painter
 from tui.terminal.sgr import PLAIN, change
 
+pytestmark = pytest.mark.painted
+
 KEYS = [
     *"abc de", "ö", "日", "backspace", "up", "down", "pageup", "pagedown", "home", "end", "tab",
     "shift+tab", "escape", "escape", "ctrl+p", "ctrl+g", "ctrl+f", "ctrl+n", "f1", "f2", "f9",

@@ -1,5 +1,7 @@
 """Messages that were taken back, in the transcript."""
 
+import pytest
+
 from model.domain.events.messages import MessagesRewound
 from model.domain.messages import Message, TextBlock
 from tests.tui.transcript_app import DARK, TranscriptApp, agent, history_of, user
@@ -78,6 +80,7 @@ async def test_a_search_and_a_jump_unfold_what_they_find() -> None:
         assert "answer 2" in app.text
 
 
+@pytest.mark.painted
 async def test_ten_thousand_folded_messages_cost_nothing() -> None:
     app = TranscriptApp(history_of(*talk(rewound=range(2, 10_000), count=5_002)))
     async with app.run_test(size=(60, 30)):

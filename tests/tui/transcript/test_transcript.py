@@ -101,6 +101,7 @@ async def test_a_streamed_answer_stays_visible() -> None:
         assert app.transcript.is_following
 
 
+@pytest.mark.painted
 async def test_streaming_causes_no_screen_layout_and_draws_only_changed_rows() -> None:
     app = TranscriptApp(history_of(user("1", "Go")))
     async with app.run_test(size=LARGE) as pilot:
@@ -117,6 +118,7 @@ async def test_streaming_causes_no_screen_layout_and_draws_only_changed_rows() -
         assert "paragraph 99" in app.text
 
 
+@pytest.mark.painted
 async def test_deltas_of_folded_thinking_draw_nothing() -> None:
     app = TranscriptApp(history_of(running("1", ThinkingBlock(text="Let"))))
     async with app.run_test(size=LARGE) as pilot:
@@ -167,6 +169,7 @@ async def test_the_end_is_followed_again_once_it_is_reached(way: str) -> None:
         assert "Hello" in app.text
 
 
+@pytest.mark.painted
 async def test_of_ten_thousand_messages_only_visible_ones_are_laid_out() -> None:
     app = long_transcript(10_000)
     async with app.run_test(size=LARGE) as pilot:

@@ -1,0 +1,67 @@
+"""A pilot that waits for what its keys and clicks have caused, and for nothing else."""
+
+import asyncio
+from typing import Final
+
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from tests.tui.virtual_loop import VirtualLoop
+
+_MOST_ROUNDS: Final = 1000
+"""Refreshes after one key; more are an endless series."""
+
+
+class SettlingPilot(Pilot[None]):
+    """Textual's pilot, with other waits.
+
+    Textual's waits until the process uses little CPU time for a while, which a starved process does
+    as well, and asks every widget to report. This one waits until the loop has nothing to do, all
+    layouts and animations are done, and nothing is left to be drawn.
+    """
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.app._press_keys([key])
+            await self._settle()
+
+    async def pause(self, delay: float | None = None) -> None:
+        if delay is not None:
+            await asyncio.sleep(delay)
+        await self._settle()
+
+    async def _wait_for_screen(self, timeout: float = 30.0) -> bool:
+        await self._settle()
+        return True
+
+    async def _settle(self) -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        for _ in range(_MOST_ROUNDS):
+            await loop.drain()
+            if not self.app.animator._complete_event.is_set():
+                await self.app.animator.wait_until_complete()
+            elif stale := [screen for screen in self.app._screen_stack if _is_stale(screen)]:
+                for screen in stale:
+                    screen._on_timer_update()
+            else:
+                return
+        raise AssertionError("the application refreshes itself without end")
+
+
+def _is_stale(screen: "Screen[object]") -> bool:
+    """Whether a screen has a layout, a drawing or callbacks after them to do."""
+    if screen._callbacks:
+        return True
+    if not screen.is_current or screen.app._batch_count:
+        return False
+    if screen._layout_required or screen._scroll_required:
+        return True
+    # One behind a dialog is drawn with the dialog.
+    return screen is screen.app.screen and bool(
+        screen._repaint_required or screen._dirty_widgets or screen._recompose_required
+    )
+
+
+async def wait_for_nothing(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+    """Replaces Textual's wait for a process that uses no CPU time."""
