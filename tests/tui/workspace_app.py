@@ -3,6 +3,7 @@
 Both run on the test's event loop, so that a test can inspect either at any time.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from model.runtime.core import Core
 from model.runtime.workspace import Workspace
 from server.on_demand import ServerOnDemand
 from tests.tui.conftest import Started
+from tests.tui.virtual_loop import VirtualLoop
 from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 
@@ -34,6 +36,9 @@ async def terminal_on(
     workspace: Workspace, *, size: tuple[int, int] = (120, 30), data: Path | None = None
 ) -> AsyncIterator[Started]:
     """Run the terminal on a workspace, once it has loaded its state."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    loop.awaits_jobs = False  # a thread may wait for a program, for as long as the test wants
     core = _SameLoop()
     workspace.http_server = workspace.http_server or ServerOnDemand(workspace)
     app = SpinneyApp(lambda: LocalClient(core, workspace), environ={}, data=data)
