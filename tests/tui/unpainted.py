@@ -33,12 +33,12 @@ def _find_observed(compositor: Compositor) -> Iterator[str]:
     if _is_of_tests(app._display):
         yield "_display"
     for widget in compositor.visible_widgets:
-        for method in (widget.render_lines, widget.render_line):
-            if _is_of_tests(method) and not type(widget).__module__.startswith("tests."):
-                yield method.__name__
+        for name in ("render_lines", "render_line"):
+            if _is_of_tests(getattr(widget, name)) and not _is_of_tests(type(widget)):
+                yield name
     if inspect.isfunction(sys.getprofile()):
         yield "counted calls"
 
 
-def _is_of_tests(method: Callable[..., Any]) -> bool:
-    return getattr(method, "__module__", "").startswith("tests.")
+def _is_of_tests(defined: Callable[..., Any]) -> bool:
+    return getattr(defined, "__module__", "").startswith("tests.")
