@@ -25,6 +25,7 @@ from tests.tui.virtual_loop import VirtualLoop, monotonic
 from tests.tui.waiting import settled, until
 from tui.landing.land_dialog import Land
 from tui.shell.app import SpinneyApp
+from tui.shell.interrupt import StopGuard
 from tui.terminal import output, screen_reader
 from tui.widgets.request_panel import RequestPanel
 
@@ -64,6 +65,7 @@ def settling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_time, "get_time", monotonic)
     monkeypatch.setattr(output, "monotonic", monotonic)
     monkeypatch.setattr(RequestPanel, "clock", staticmethod(monotonic))
+    monkeypatch.setattr(StopGuard.__init__, "__defaults__", (monotonic,))
 
 
 @pytest.fixture(autouse=True)
