@@ -18,6 +18,8 @@ from tests.tui.waiting import until
 from tui.shell.app import SpinneyApp
 from tui.terminal.compositor import RowCompositor
 
+pytestmark = pytest.mark.painted
+
 SIZES = [(120, 30), (80, 24)]
 """A size with both panes, and one that hides the tree."""
 PASSES_TO_THE_KEY = 5
