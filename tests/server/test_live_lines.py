@@ -1,6 +1,7 @@
 """The last line of what a session writes, for the pages that watch it."""
 
 import asyncio
+import gc
 
 import aiohttp
 import pytest
@@ -11,6 +12,7 @@ from model.domain.messages import Message, TextBlock
 from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
 from server.app import Server
+from server.fanout import Connection
 from tests.patience import PATIENCE
 from tests.server.conftest import Socket, connect
 
@@ -36,6 +38,28 @@ async def read_line(socket: Socket) -> str:
             pass
     assert frame["payload"]["session_id"] == "s"
     return str(frame["payload"]["text"])
+
+
+async def test_a_page_that_has_left_is_not_watched_for(
+    server: Server, workspace: Workspace, http: aiohttp.ClientSession, session: Session
+) -> None:
+    before = count_connections()
+    write(workspace, 0, "One line.")
+    socket = await connect(server, http, 0, blocks=True)
+    await socket.send({"type": "show", "session_id": "s"})
+    await socket.send({"type": "watch", "session_ids": ["s"]})
+    assert await read_line(socket) == "One line."
+    assert count_connections() == before + 1
+    await socket.socket.close()
+    async with asyncio.timeout(PATIENCE):
+        while count_connections() > before:
+            await asyncio.sleep(0.01)
+
+
+def count_connections() -> int:
+    """Return how many connections of clients are kept."""
+    gc.collect()
+    return sum(isinstance(kept, Connection) for kept in gc.get_objects())
 
 
 async def test_a_watching_page_gets_the_last_line_and_then_each_change(

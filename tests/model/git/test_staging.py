@@ -126,6 +126,29 @@ async def test_new_deleted_and_renamed_files_are_staged_and_unstaged(
     assert await list_names(repository, "unstaged") == ["after", "before", "gone", "new"]
 
 
+async def test_the_only_hunk_of_a_new_or_deleted_file_or_a_submodule_is_all_of_it(
+    repository: Repository,
+) -> None:
+    module = repository.root / "module"
+    repository.git("init", "--quiet", str(module))
+    repository.git("-C", str(module), "commit", "--quiet", "--allow-empty", "--message", "first")
+    repository.git("add", "module")
+    repository.commit("gone", "gone\n")
+    repository.git("-C", str(module), "commit", "--quiet", "--allow-empty", "--message", "second")
+    (repository.root / "gone").unlink()
+    repository.write("new", "new\n")
+    names = ["gone", "module", "new"]
+    for name in names:
+        _, (hunk,) = await read_digest_and_hunks(repository, name)
+        await stage(repository.root, name, hunk, None)
+    assert await list_names(repository, "unstaged") == []
+    assert await list_names(repository, "staged") == names
+    for name in names:
+        _, (hunk,) = await read_digest_and_hunks(repository, name, "staged")
+        await unstage(repository.root, name, hunk, None)
+    assert await list_names(repository, "staged") == []
+
+
 async def test_a_hunk_of_a_renamed_file_is_unstaged_and_the_rename_stays(
     repository: Repository,
 ) -> None:
