@@ -74,6 +74,14 @@ async def read_stream(server: Serving, session_id: str, text: str, enough: str) 
     raise AssertionError("the connection ended first")
 
 
+def read_saved_text(program: Program) -> str:
+    """Read the texts of all saved messages from the database, without asking Spinney to save."""
+    file = Directories(program.config, program.data, program.home).database
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        bodies = [json.loads(body) for (body,) in database.execute("SELECT body FROM blocks")]
+    return "\n".join(body.get("text", "") for body in bodies)
+
+
 def test_a_kill_during_an_answer_loses_no_message_and_leaves_no_process(
     program: Program, repository: Path
 ) -> None:
@@ -82,8 +90,7 @@ def test_a_kill_during_an_answer_loses_no_message_and_leaves_no_process(
         seen = asyncio.run(read_stream(server, session["id"], "/demo stream 100000 200", "60:"))
         waiting = program.call("send_chat_message", f"sessionId={session['id']}", "message=later")
         assert waiting["status"] == "sent"
-        # Text older than a quarter of a second must be on disk by now.
-        time.sleep(0.4)
+        until(lambda: seen[:200] in read_saved_text(program), "the text is on disk")
         os.kill(server.pid, signal.SIGKILL)
     until(lambda: not find_processes(Path(session["worktree"]["path"])), "the agent has ended")
 

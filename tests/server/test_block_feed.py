@@ -175,6 +175,7 @@ async def test_a_long_paragraph_is_not_resent_with_each_change(
     session: Session,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(block_feed, "FLUSH_INTERVAL", 0)
     monkeypatch.setattr(block_feed, "MAX_RESEND_RATE", 100)
     page = await open_page(http, server)
     await page.show("s")
@@ -182,14 +183,14 @@ async def test_a_long_paragraph_is_not_resent_with_each_change(
     begin(workspace)
     write(workspace, "a word " * 1000)
     await page.until("content-blocks")
+    sent = len(page.socket.frames)
     for _ in range(3):
         write(workspace, "and another ")
-        await asyncio.sleep(block_feed.FLUSH_INTERVAL * 2)
+        await page.socket.call("get_preferences")  # What is due by now comes before the reply.
+    assert "content-blocks" not in [frame.get("event") for frame in page.socket.frames[sent:]]
     end(workspace)
-    events = []
-    while not events or events[-1] not in ("content-blocks", "message-completed"):
-        events.append((await page.socket.receive()).get("event"))
-    assert events[-1] == "message-completed"
+    while (event := (await page.socket.receive()).get("event")) != "message-completed":
+        assert event != "content-blocks"
     await page.until("content-blocks")
     assert page.blocks["m", 0] == render("a word " * 1000 + "and another " * 3)
 

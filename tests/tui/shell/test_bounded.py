@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from rich.segment import Segment
+from textual.pilot import Pilot
 
 from model.domain.events.messages import MessageCompleted, MessageStarted
 from model.domain.events.sessions import SessionDeleted
@@ -191,8 +192,7 @@ async def test_hidden_sessions_stream_without_drawing_or_layout(start: Start) ->
         transcript = await open_session(app, pilot, "s1")
         client.feed(*(message_started(empty_answer(key)) for key in keys))
         await until(pilot, lambda: len(app.main.state.streaming) == len(keys))
-        await until(pilot, lambda: app.main.state.streaming_in("s20"))
-        await pilot.pause(0.1)
+        await wait_until_drawn(pilot)
         layouts = transcript.layouts
         with count_drawn_rows() as drawn:
             for number in range(50):
@@ -206,6 +206,9 @@ async def test_hidden_sessions_stream_without_drawing_or_layout(start: Start) ->
             await until(pilot, lambda: streamed_text(app, "s20").endswith("word 49 "))
         assert transcript.layouts == layouts
         assert drawn() == 0
+        with count_drawn_rows() as drawn:
+            client.feed(content_delta("m-s1", "seen", session_id="s1"))
+            await until(pilot, drawn)
 
 
 async def test_hidden_sessions_stream_with_a_bounded_number_of_calls(
@@ -247,14 +250,14 @@ async def test_hidden_sessions_stream_with_a_bounded_number_of_calls(
 
 @contextmanager
 def count_drawn_rows() -> Iterator[Callable[[], int]]:
-    """Count the rows of the conversation that are drawn."""
+    """Count how often rows of the conversation are drawn."""
     count = 0
 
     def count_event(frame: FrameType, event: str, _argument: Any) -> None:
         nonlocal count
         code = frame.f_code
         count += (
-            event == "call" and code.co_name == "render_line" and "transcript" in code.co_filename
+            event == "call" and code.co_name == "render_lines" and "transcript" in code.co_filename
         )
 
     sys.setprofile(count_event)
@@ -262,6 +265,15 @@ def count_drawn_rows() -> Iterator[Callable[[], int]]:
         yield lambda: count
     finally:
         sys.setprofile(None)
+
+
+async def wait_until_drawn(pilot: "Pilot[None]") -> None:
+    """Wait until nothing of the conversation is left to draw."""
+    is_drawing = True
+    while is_drawing:
+        with count_drawn_rows() as drawn:
+            await pilot.pause()
+            is_drawing = drawn() > 0
 
 
 def empty_answer(session_id: str) -> Message:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
 from model.base.errors import SpinneyError
 from model.domain.events.program import PreferencesUpdated, TaskCompleted
@@ -295,8 +295,9 @@ async def test_the_palette_finds_an_action_by_its_title(start: Start) -> None:
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.main and app.screen.query(Input))
         await pilot.press(*"theme: light")
-        await pilot.pause(0.3)
-        await pilot.press("enter", "enter")
+        found = app.screen.query_one(OptionList)
+        await until(pilot, lambda: "Theme: light" in str(found.options[0].prompt))
+        await pilot.press("enter")
         await until(pilot, lambda: client.called("update_preferences"))
         assert client.called("update_preferences")[0]["changes"] == {"theme": "light"}
 
