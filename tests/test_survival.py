@@ -4,8 +4,9 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 import subprocess
-import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import aiohttp
 import psutil
 import pytest
 
+from model.base.paths import Directories
 from tests.patience import PATIENCE
 from tests.program import Program, Serving, filter_by_name, until
 
@@ -88,9 +90,9 @@ def test_a_kill_during_an_answer_loses_no_message_and_leaves_no_process(
     with program.serving("--demo") as server:
         session = create_session(program, repository)
         seen = asyncio.run(read_stream(server, session["id"], "/demo stream 100000 200", "60:"))
+        until(lambda: seen[:200] in read_saved_text(program), "the text is on disk")
         waiting = program.call("send_chat_message", f"sessionId={session['id']}", "message=later")
         assert waiting["status"] == "sent"
-        until(lambda: seen[:200] in read_saved_text(program), "the text is on disk")
         os.kill(server.pid, signal.SIGKILL)
     until(lambda: not find_processes(Path(session["worktree"]["path"])), "the agent has ended")
 
