@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.contract.conftest import receive_payload
 from tests.page.browser import PHONE, PageErrors, Screen, wait_until_connected
@@ -63,6 +63,22 @@ async def test_an_approver_answers_and_the_end_is_said(
     await client.call("revoke_guest_link", linkId=made["link"]["id"])
     await expect(guest.get_by_role("heading", name="This guest access has ended")).to_be_visible()
     await expect(guest.locator("#sign-in")).to_be_hidden()
+
+
+async def test_a_guest_sees_what_happens_before_the_first_connection(
+    open_page: OpenPage, client: Socket, session: Any
+) -> None:
+    made = await client.call("create_guest_link", sessionId=session["id"], role="approver")
+    guest = await open_page(guest_link=made["url"], screen=PHONE)
+
+    async def answer_late(route: Route) -> None:
+        response = await route.fetch()
+        await ask_permission(client, session)
+        await route.fulfill(response=response)
+
+    await guest.route("**/api/init", answer_late, times=1)
+    await guest.reload()
+    await expect(guest.get_by_role("heading", name="Run this command?")).to_be_visible()
 
 
 async def test_a_viewer_reads_and_has_nothing_to_press(

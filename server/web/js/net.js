@@ -301,9 +301,11 @@ export class Connection {
     else this.#handlers.onEvent(frame.event, body);
   }
 
-  /** @param {{ run: string }} hello */
+  /** @param {{ run: string, seq: number }} hello */
   #handleHello(hello) {
-    if (hello.run !== this.#runId) {
+    // A state without events, as that of a new guest, cannot be continued: 0 stands for the newest event.
+    const hasMissed = this.#seq === 0 && hello.seq > 0;
+    if (hello.run !== this.#runId || hasMissed) {
       this.#reload();
       return;
     }
