@@ -54,10 +54,7 @@ async def amend(
     text = make_visible(message).strip() if message is not None else None
     if text == "":
         raise SpinneyError("The commit message is empty.")
-    unmerged = await list_unmerged(path)
-    await stage_checked(
-        path, text or "", gate, unmerged, stage_all=stage_all, allow_markers=allow_markers
-    )
+    await _stage_checked(path, text or "", gate, stage_all, allow_markers)
     if text is None and not await has_staged_changes(path):
         raise SpinneyError("Nothing is staged. Stage changes, or write a new message.", "conflict")
     option = "--no-edit" if text is None else f"--message={text}"
@@ -94,8 +91,7 @@ async def fix_up(
         )
     if position == 0:
         return await amend(path, base, None, gate, stage_all=stage_all, allow_markers=allow_markers)
-    unmerged = await list_unmerged(path)
-    await stage_checked(path, "", gate, unmerged, stage_all=stage_all, allow_markers=allow_markers)
+    await _stage_checked(path, "", gate, stage_all, allow_markers)
     if not await has_staged_changes(path):
         raise SpinneyError("Nothing is staged. Stage the changes for that commit.", "conflict")
     await git(path, "commit", f"--fixup={sha}", write=True, timeout=HOOKS_TIMEOUT)
@@ -125,6 +121,15 @@ async def _autosquash(path: Path, sha: str) -> None:
                 "conflict",
             ) from error
         raise
+
+
+async def _stage_checked(
+    path: Path, message: str, gate: SecretGate, stage_all: bool, allow_markers: bool
+) -> None:
+    unmerged = await list_unmerged(path)
+    await stage_checked(
+        path, message, gate, unmerged, stage_all=stage_all, allow_markers=allow_markers
+    )
 
 
 async def _check_no_operation(path: Path) -> None:

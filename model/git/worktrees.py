@@ -65,16 +65,7 @@ async def add_worktree(
         SpinneyError: `branch_exists`, `worktree_path_exists`, or `worktree_creation_failed` with
             git's reason. Nothing is left behind.
     """
-    own = f"refs/heads/{check_branch_name(branch)}"
-    refs = await read_refs(root, *list_base_refs(base), own)
-    bases = select_base(base, refs)
-    if not bases:
-        if not await has_commits(root):
-            raise no_commits_error()
-        bases = await resolve_base(root, base)
-    commit = await _newest_commit(root, bases)
-    if own in refs:
-        raise errors.branch_exists(branch)
+    commit = await _find_start(root, check_branch_name(branch), base)
     if await path_exists(path):
         raise errors.worktree_path_exists(str(path))
     created = await git(
@@ -217,6 +208,21 @@ def branch_lock(root: Path) -> asyncio.Lock:
     finds the config file locked is left half done and cannot be repeated.
     """
     return _branch_locks.setdefault(root, asyncio.Lock())
+
+
+async def _find_start(root: Path, branch: str, base: str) -> str:
+    """Return the commit at which a new branch starts. Raises as `add_worktree`."""
+    own = f"refs/heads/{branch}"
+    refs = await read_refs(root, *list_base_refs(base), own)
+    bases = select_base(base, refs)
+    if not bases:
+        if not await has_commits(root):
+            raise no_commits_error()
+        bases = await resolve_base(root, base)
+    commit = await _newest_commit(root, bases)
+    if own in refs:
+        raise errors.branch_exists(branch)
+    return commit
 
 
 async def _newest_commit(root: Path, commits: list[str]) -> str:

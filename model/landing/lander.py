@@ -140,12 +140,7 @@ class Lander:
             branch = await self.find_branch(worktree, name)
             if not ignore_check:
                 _refuse_check(await self._checks.read(worktree_id, branch.head))
-            text = ""
-            if chosen != "rebase":  # It makes no commit that has a message of its own.
-                if message is None or not message.strip():
-                    message = await self.suggest(branch, base, project, chosen)
-                gate = make_gate(self._store.state, project)
-                text = gate.check_text("message", clean_message(message), "commit")
+            text = await self._check_message(branch, base, project, chosen, message)
             place = await self.make_place(project)
             result = await integrate(place, base.commit, branch.head, chosen, text)
             _refuse_conflicts(branch, base, result)
@@ -273,6 +268,22 @@ class Lander:
             yield await integrate(place, base.commit, branch.head, method, "Preview\n"), place
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def _check_message(
+        self,
+        branch: Branch,
+        base: BaseBranch,
+        project: Project,
+        method: MergeMethod,
+        message: str | None,
+    ) -> str:
+        """Return the message of the landing's commit, in which no secret was found."""
+        if method == "rebase":
+            return ""  # It makes no commit that has a message of its own.
+        if message is None or not message.strip():
+            message = await self.suggest(branch, base, project, method)
+        gate = make_gate(self._store.state, project)
+        return gate.check_text("message", clean_message(message), "commit")
 
     async def suggest(
         self, branch: Branch, base: BaseBranch, project: Project, method: MergeMethod
