@@ -823,7 +823,7 @@ async def show_screen(
             await until(pilot, lambda: app.main.is_connected and settled(client))
             await shown.reach(app, pilot)
             await until(pilot, lambda: rows_in_front(app))  # the layout is done
-            await wait_until_still(app, pilot)
+            await wait_until_still(pilot)
             yield app, pilot
     time.tzset()
 

@@ -7,13 +7,12 @@ from model.domain.landing import LandingDesk
 from tests.tui.a_hosting_service import open_work
 from tests.tui.every_screen import SCREENS, ScreenCase, show_screen
 from tests.tui.fake_client import FakeClient
-from tests.tui.reading import cells, rows_in_front, screen_lines
+from tests.tui.reading import screen_lines
 from tests.tui.waiting import until, wait_until_still
 from tui.diff.view import DiffView
 from tui.hosting.work_screen import WorkScreen
 from tui.landing.screen import LandingScreen
 from tui.shell.app import SpinneyApp
-from tui.terminal.background import BackgroundReported
 from tui.terminal.screen_reader import Announcements
 from tui.widgets.key_hints import KeyHints
 
@@ -21,28 +20,22 @@ FULL = [shown for shown in SCREENS if shown.name in ("canvas", "diff")]
 CANVAS, DIFF = FULL
 (MAIN,) = (shown for shown in SCREENS if shown.name == "conversation")
 full_screen = pytest.mark.parametrize("shown", FULL, ids=lambda shown: shown.name)
-every_screen = pytest.mark.parametrize(
-    "shown",
-    [shown for shown in SCREENS if not shown.varies and shown.name != "preferences"],
-    ids=lambda shown: shown.name,
-)
 
 
 def preferences_updated(**changes: object) -> PreferencesUpdated:
     return PreferencesUpdated(changes=changes)
 
 
-@pytest.mark.few(3)
 @full_screen
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (100, 30), (200, 50)], ids=str)
-async def test_key_hints_are_not_truncated_and_end_with_back_and_help(
-    shown: ScreenCase, size: tuple[int, int]
-) -> None:
-    async with show_screen(shown, size) as (app, _):
-        hints = app.screen.query_one(KeyHints).text
-        assert "…" not in hints
-        assert hints.endswith("esc back  f1 help")
-        assert hints.startswith(("enter open", "tab files"))
+async def test_key_hints_are_not_truncated_and_end_with_back_and_help(shown: ScreenCase) -> None:
+    async with show_screen(shown) as (app, pilot):
+        for size in ((60, 15), (80, 24), (100, 30), (200, 50)):
+            await pilot.resize_terminal(*size)
+            await wait_until_still(pilot)
+            hints = app.screen.query_one(KeyHints).text
+            assert "…" not in hints, size
+            assert hints.endswith("esc back  f1 help"), size
+            assert hints.startswith(("enter open", "tab files")), size
 
 
 @full_screen
@@ -90,34 +83,6 @@ async def test_key_hints_follow_the_preferences(shown: ScreenCase) -> None:
         await until(pilot, lambda: not hints.display)
 
 
-@pytest.mark.longer
-@every_screen
-async def test_colors_of_an_open_screen_follow_the_terminal_and_the_preference(
-    shown: ScreenCase,
-) -> None:
-    client = shown.client()
-    async with show_screen(ScreenCase(shown.name, shown.reach, lambda: client)) as (app, pilot):
-        dark = cells(rows_in_front(app))
-        app.post_message(BackgroundReported(dark=False))
-        await until(pilot, lambda: not app.is_dark)
-        await wait_until_still(app, pilot)
-        light = cells(rows_in_front(app))
-        client.feed(preferences_updated(theme="dark"))
-        await until(pilot, lambda: app.is_dark)
-        await wait_until_still(app, pilot)
-        assert cells(rows_in_front(app)) == dark
-        client.feed(preferences_updated(theme="light"))
-        await until(pilot, lambda: not app.is_dark)
-        await wait_until_still(app, pilot)
-        assert cells(rows_in_front(app)) == light
-    if shown.name == "theme":
-        return  # marks the preference, and lists the themes of the present kind first
-    bright = shown.client()
-    bright.feed(preferences_updated(theme="light"))
-    async with show_screen(ScreenCase(shown.name, shown.reach, lambda: bright)) as (app, _):
-        assert cells(rows_in_front(app)) == light
-
-
 @full_screen
 async def test_screen_reader_notifications_stay_on_the_screen_as_text(shown: ScreenCase) -> None:
     async with show_screen(shown, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):
@@ -151,10 +116,10 @@ async def test_screen_reader_cursor_returns_to_the_message_box(key: str) -> None
         assert place == app.main.chat.composer.cursor_screen_offset
         await pilot.press(key)
         await until(pilot, lambda: app.screen is not app.main)
-        await wait_until_still(app, pilot)
+        await wait_until_still(pilot)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.main)
-        await wait_until_still(app, pilot)
+        await wait_until_still(pilot)
         assert app.cursor_position == place
 
 
@@ -186,7 +151,7 @@ async def test_screen_reader_diff_is_shown_in_words_with_the_files_above_it(
         assert "return rows" not in "\n".join(screen_lines(app))
         await pilot.press(*"Why", "enter")
         await until(pilot, lambda: app.screen is screen)
-        await wait_until_still(app, pilot)
+        await wait_until_still(pilot)
         assert rows(6, 9) == [
             "commented 41 removed while row:",
             "commented 41 added while row or tail:",
@@ -209,7 +174,7 @@ async def test_screen_reader_help_names_keys_in_words() -> None:
 async def test_screen_reader_session_marks_are_words() -> None:
     async with show_screen(CANVAS, (200, 50), SPINNEY_PLAIN="1") as (app, pilot):
         await pilot.press("tab")
-        await wait_until_still(app, pilot)
+        await wait_until_still(pilot)
         assert " ".join(screen_lines(app)[1].split()).startswith("marked needs you Run the tests")
         assert app.cursor_position.y == 5
         assert "ctrl+r answer" in app.screen.query_one(KeyHints).text
