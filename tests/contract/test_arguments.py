@@ -19,23 +19,24 @@ async def test_a_pull_request_may_use_snake_case_keys(call: Call, project: Any) 
     assert (made["pr_number"], made["name"], made["base_branch"]) == (7, "mend", "main")
 
 
-@pytest.mark.parametrize(
-    ("args", "expected"),
-    [
-        ({"customName": ""}, "'customName': must have from 1 to 100 characters"),
-        ({"customName": "x" * 101}, "'customName': must have from 1 to 100 characters"),
-        ({"custom_name": 1}, "'custom_name': must be text"),
-        ({"issueContext": {"number": 0, "title": "a"}}, "'issueContext': number: must be greater"),
-        ({"issueContext": {"number": 1}}, "'issueContext': title is missing"),
-        ({"issueContext": "a"}, "'issueContext': must be an object"),
-        ({"baseBranch": ["a"]}, "'baseBranch': must be text"),
-    ],
-)
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"customName": ""}, "'customName': must have from 1 to 100 characters"),
+    ({"customName": "x" * 101}, "'customName': must have from 1 to 100 characters"),
+    ({"custom_name": 1}, "'custom_name': must be text"),
+    ({"issueContext": {"number": 0, "title": "a"}}, "'issueContext': number: must be greater"),
+    ({"issueContext": {"number": 1}}, "'issueContext': title is missing"),
+    ({"issueContext": "a"}, "'issueContext': must be an object"),
+    ({"baseBranch": ["a"]}, "'baseBranch': must be text"),
+]
+"""Arguments of `create_worktree`, and how their errors go on."""
+
+
 async def test_create_worktree_refuses_invalid_arguments_with_the_reason(
-    call: Call, project: Any, args: dict[str, Any], expected: str
+    call: Call, project: Any
 ) -> None:
-    error = await expect_error(call, "create_worktree", projectId=project["id"], **args)
-    assert error.startswith(f"Invalid field {expected}")
+    for args, expected in REFUSED:
+        error = await expect_error(call, "create_worktree", projectId=project["id"], **args)
+        assert error.startswith(f"Invalid field {expected}")
 
 
 async def test_an_invalid_branch_name_is_refused_with_the_reason(call: Call, project: Any) -> None:
@@ -52,26 +53,26 @@ async def test_an_unknown_base_branch_is_refused_at_once(call: Call, project: An
     assert await call("list_worktrees", projectId=project["id"]) == []
 
 
-@pytest.mark.parametrize(
-    ("label", "expected"),
-    [
-        ({"name": "", "color": "#0a0"}, "name must have from 1 to 50 characters"),
-        ({"name": " \n", "color": "#0a0"}, "name must have from 1 to 50 characters"),
-        ({"name": "x" * 51, "color": "#0a0"}, "name must have from 1 to 50 characters"),
-        ({"name": "a", "color": "red"}, "color must be a hex color code: #rgb or #rrggbb"),
-        ({"name": "a", "color": "#12345"}, "color must be a hex color code: #rgb or #rrggbb"),
-        ({"name": "a", "color": "#0a0\n"}, "color must be a hex color code: #rgb or #rrggbb"),
-        ({"name": "a"}, "color is missing"),
-        ({"name": 1, "color": "#0a0"}, "name: must be text"),
-        ("urgent", "must be an object"),
-    ],
-)
-async def test_a_label_needs_a_name_and_a_hex_color(
-    call: Call, worktree: Any, label: Any, expected: str
-) -> None:
+LABELS: list[tuple[Any, str]] = [
+    ({"name": "", "color": "#0a0"}, "name must have from 1 to 50 characters"),
+    ({"name": " \n", "color": "#0a0"}, "name must have from 1 to 50 characters"),
+    ({"name": "x" * 51, "color": "#0a0"}, "name must have from 1 to 50 characters"),
+    ({"name": "a", "color": "red"}, "color must be a hex color code: #rgb or #rrggbb"),
+    ({"name": "a", "color": "#12345"}, "color must be a hex color code: #rgb or #rrggbb"),
+    ({"name": "a", "color": "#0a0\n"}, "color must be a hex color code: #rgb or #rrggbb"),
+    ({"name": "a"}, "color is missing"),
+    ({"name": 1, "color": "#0a0"}, "name: must be text"),
+    ("urgent", "must be an object"),
+]
+"""Labels that are refused, and why."""
+
+
+async def test_a_label_needs_a_name_and_a_hex_color(call: Call, worktree: Any) -> None:
     given = {"worktreeId": worktree["id"]}
-    error = await expect_error(call, "update_worktree_label", **given, label=label)
-    assert error == f"Invalid field 'label': {expected}"
+    for label, expected in LABELS:
+        error = await expect_error(call, "update_worktree_label", **given, label=label)
+        assert error == f"Invalid field 'label': {expected}", label
+        assert (await call("get_worktree", **given))["label"] is None, label
     short = {"name": "urgent", "color": "#0aF"}
     assert await call("update_worktree_label", **given, label=short) is None
     assert (await call("get_worktree", **given))["label"] == short

@@ -112,9 +112,13 @@ USAGE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("field", PROJECT)
-async def test_a_project_has_the_field(project: Any, field: str) -> None:
-    assert PROJECT[field](project[field]), project[field]
+def find_wrong(values: dict[str, Any], checks: dict[str, Check]) -> dict[str, Any]:
+    """The fields whose values are not as they should be."""
+    return {field: values[field] for field in checks if not checks[field](values[field])}
+
+
+async def test_a_project_has_its_fields(project: Any) -> None:
+    assert find_wrong(project, PROJECT) == {}
 
 
 async def test_a_folder_has_the_fields_of_a_project(call: Call, project: Any) -> None:
@@ -123,9 +127,8 @@ async def test_a_folder_has_the_fields_of_a_project(call: Call, project: Any) ->
     assert (made["is_folder"], made["path"], made["default_branch"]) == (True, "", "")
 
 
-@pytest.mark.parametrize("field", WORKTREE)
-async def test_a_worktree_has_the_field(worktree: Any, field: str) -> None:
-    assert WORKTREE[field](worktree[field]), worktree[field]
+async def test_a_worktree_has_its_fields(worktree: Any) -> None:
+    assert find_wrong(worktree, WORKTREE) == {}
 
 
 async def test_a_worktree_of_type_base_is_the_base_directory(call: Call, project: Any) -> None:
@@ -147,16 +150,12 @@ async def worktree_with_status(call: Call, worktree: Any, with_remote: Repositor
     return await call("get_worktree", worktreeId=worktree["id"])
 
 
-@pytest.mark.parametrize("field", CACHED)
-async def test_a_worktree_with_git_status_has_the_field(
-    worktree_with_status: Any, field: str
-) -> None:
-    assert CACHED[field](worktree_with_status[field]), worktree_with_status[field]
+async def test_a_worktree_with_git_status_has_its_fields(worktree_with_status: Any) -> None:
+    assert find_wrong(worktree_with_status, CACHED) == {}
 
 
-@pytest.mark.parametrize("field", SESSION)
-async def test_a_session_has_the_field(session: Any, field: str) -> None:
-    assert SESSION[field](session[field]), session[field]
+async def test_a_session_has_its_fields(session: Any) -> None:
+    assert find_wrong(session, SESSION) == {}
 
 
 async def test_a_session_has_archived_at_only_when_archived(call: Call, session: Any) -> None:
@@ -178,11 +177,10 @@ async def test_a_session_fetched_by_id_has_its_messages(
     assert [message["role"] for message in whole["messages"]] == ["user", "assistant"]
 
 
-@pytest.mark.parametrize("field", MESSAGE)
-async def test_a_message_has_the_field(call: Call, session: Any, chat: Chat, field: str) -> None:
+async def test_a_message_has_its_fields(call: Call, session: Any, chat: Chat) -> None:
     await chat.say(session, "/demo say hello")
     found = await call("get_messages", sessionId=session["id"])
-    assert MESSAGE[field](found["messages"][-1][field]), found
+    assert find_wrong(found["messages"][-1], MESSAGE) == {}
 
 
 async def test_content_has_text_tool_use_and_tool_result(

@@ -30,6 +30,19 @@ PATHS = [
     ("DELETE", UNKNOWN_SESSION, None),
 ]
 
+NO_MESSAGES: list[Any] = [
+    {},
+    {"message": ""},
+    {"message": 1},
+    {"message": "a", "files": "a"},
+    {"message": "a", "files": ["/missing/file"]},
+    {"message": "a", "files": ["missing"]},
+    {"message": "a", "files": ["."]},
+    {"message": "a", "files": ["/x/../proc/self/environ"]},
+    {"message": "a", "images": ["/missing/image.png"]},
+]
+"""Bodies of a new message that are refused."""
+
 
 @pytest.fixture
 def target(served: Serving, socket: Socket) -> Target:
@@ -159,24 +172,12 @@ async def test_post_messages_accepts_paths_in_the_worktree(
     assert f"@{worktree['path']}/src/notes.txt" in await chat.last_text(session)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"message": ""},
-        {"message": 1},
-        {"message": "a", "files": "a"},
-        {"message": "a", "files": ["/missing/file"]},
-        {"message": "a", "files": ["missing"]},
-        {"message": "a", "files": ["."]},
-        {"message": "a", "files": ["/x/../proc/self/environ"]},
-        {"message": "a", "images": ["/missing/image.png"]},
-    ],
-)
-async def test_400_for_post_messages_without_a_message(ask: Ask, path: str, body: Any) -> None:
-    status, answer = await ask("POST", f"{path}/messages", body)
-    assert (status, set(answer)) == (400, {"error", "error_type"})
-    assert answer["error_type"] == "invalid_request"
+async def test_400_for_post_messages_without_a_message(ask: Ask, path: str) -> None:
+    answers = [await ask("POST", f"{path}/messages", body) for body in NO_MESSAGES]
+    assert [status for status, _ in answers] == [400] * len(NO_MESSAGES)
+    for body, (_, answer) in zip(NO_MESSAGES, answers, strict=True):
+        assert set(answer) == {"error", "error_type"}, body
+        assert answer["error_type"] == "invalid_request", body
 
 
 async def test_get_messages_pages_a_hundred_by_default(
@@ -253,16 +254,17 @@ async def test_post_archive(ask: Ask, path: str) -> None:
     assert archived["archived_at"] > 0
 
 
-@pytest.mark.parametrize("body", [b"no json", b"[]", b"\xff\x00", b"{"])
-@pytest.mark.parametrize(
-    ("method", "end"), [("POST", "/stop"), ("POST", "/archive"), ("DELETE", "")]
-)
 async def test_endpoints_without_fields_ignore_the_body(
-    served: Serving, http: aiohttp.ClientSession, path: str, method: str, end: str, body: bytes
+    served: Serving, http: aiohttp.ClientSession, ask: Ask, worktree: Any
 ) -> None:
-    headers = bearer(served)
-    async with http.request(method, path + end, data=body, headers=headers) as response:
-        assert response.status == 200
+    statuses = {}
+    for method, end in (("POST", "/stop"), ("POST", "/archive"), ("DELETE", "")):
+        for body in (b"no json", b"[]", b"\xff\x00", b"{"):
+            _, session = await ask("POST", f"/api/worktrees/{worktree['id']}/sessions", {})
+            path = f"/api/sessions/{session['id']}{end}"
+            async with http.request(method, path, data=body, headers=bearer(served)) as response:
+                statuses[method, end, body] = response.status
+    assert statuses == dict.fromkeys(statuses, 200)
 
 
 async def test_delete_sessions_deletes_it_permanently(ask: Ask, session: Any, path: str) -> None:
@@ -270,13 +272,12 @@ async def test_delete_sessions_deletes_it_permanently(ask: Ask, session: Any, pa
     assert (await ask("GET", path))[0] == 404
 
 
-@pytest.mark.parametrize(("method", "path", "body"), PATHS[1:])
-async def test_404_names_what_is_missing(ask: Ask, method: str, path: str, body: Any) -> None:
-    status, answer = await ask(method, path, body)
-    kind = "Session" if "/sessions/" in path else "Worktree"
-    named = {"session_id": "no"} if kind == "Session" else {}
-    expected = {"error": f"{kind} not found: no", "error_type": "not_found", **named}
-    assert (status, answer) == (404, expected)
+async def test_404_names_what_is_missing(ask: Ask) -> None:
+    for method, path, body in PATHS[1:]:
+        kind = "Session" if "/sessions/" in path else "Worktree"
+        named = {"session_id": "no"} if kind == "Session" else {}
+        expected = {"error": f"{kind} not found: no", "error_type": "not_found", **named}
+        assert await ask(method, path, body) == (404, expected), (method, path)
 
 
 async def test_400_for_a_body_that_is_not_a_json_object(
@@ -304,16 +305,13 @@ async def test_500_when_the_disk_is_full_and_nothing_is_changed(
     assert (await ask("GET", path))[1]["name"] == session["name"]
 
 
-@pytest.mark.parametrize(("method", "path", "body"), PATHS)
-@pytest.mark.parametrize("token", [None, "wrong"])
-async def test_401_without_the_token(
-    http: aiohttp.ClientSession, method: str, path: str, body: Any, token: str | None
-) -> None:
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    async with http.request(method, path, json=body, headers=headers) as response:
-        answer = await response.json()
-        assert (response.status, set(answer)) == (401, {"error", "error_type"})
-        assert answer["error_type"] == "authentication_error"
+async def test_401_without_the_token(http: aiohttp.ClientSession) -> None:
+    for method, path, body in PATHS:
+        for headers in ({}, {"Authorization": "Bearer wrong"}):
+            async with http.request(method, path, json=body, headers=headers) as response:
+                answer = await response.json()
+            assert (response.status, set(answer)) == (401, {"error", "error_type"}), (method, path)
+            assert answer["error_type"] == "authentication_error", (method, path)
 
 
 async def test_get_api_auth_checks_a_token(served: Serving, http: aiohttp.ClientSession) -> None:

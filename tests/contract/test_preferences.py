@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from model.domain.notices import CHANNELS, REASONS
 from tests.contract.conftest import Call, expect_error
 from tests.server.conftest import Socket
@@ -167,35 +165,31 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
 }
 
 
-@pytest.mark.few(20)
-@pytest.mark.parametrize("key", KEYS)
-async def test_a_key_has_its_default_and_accepts_only_allowed_values(call: Call, key: str) -> None:
-    default, (allowed, refused) = KEYS[key]
-    assert (await call("get_preferences"))[key] == default
-    for value in allowed:
-        assert (await call("update_preferences", changes={key: value}))[key] == value
-    for value in refused:
-        assert key in await expect_error(call, "update_preferences", changes={key: value})
-    assert (await call("get_preferences"))[key] == allowed[-1]
+async def test_a_key_has_its_default_and_accepts_only_allowed_values(call: Call) -> None:
+    for key, (default, (allowed, refused)) in KEYS.items():
+        assert (await call("get_preferences"))[key] == default, key
+        for value in allowed:
+            assert (await call("update_preferences", changes={key: value}))[key] == value, key
+        for value in refused:
+            assert key in await expect_error(call, "update_preferences", changes={key: value})
+        assert (await call("get_preferences"))[key] == allowed[-1], key
 
 
-@pytest.mark.parametrize("key", PROMPTS)
-async def test_every_prompt_has_a_text_a_model_a_provider_and_a_backend(
-    call: Call, key: str
-) -> None:
-    wanted: dict[str, dict[str, str]] = {
-        "magic_prompts": {key: "Be brief."},
-        "magic_prompt_models": {f"{key}_model": "model_2"},
-        "magic_prompt_providers": {f"{key}_provider": "work"},
-        "magic_prompt_backends": {f"{key}_backend": "backend_b"},
-    }
-    before = await call("get_preferences")
-    assert before["magic_prompts"][key] is None
-    after = await call("update_preferences", changes=wanted)
-    assert all(before[name].keys() == after[name].keys() for name in wanted)
-    assert {name: {**before[name], **wanted[name]} for name in wanted} == {
-        name: after[name] for name in wanted
-    }
+async def test_every_prompt_has_a_text_a_model_a_provider_and_a_backend(call: Call) -> None:
+    for key in PROMPTS:
+        wanted: dict[str, dict[str, str]] = {
+            "magic_prompts": {key: "Be brief."},
+            "magic_prompt_models": {f"{key}_model": "model_2"},
+            "magic_prompt_providers": {f"{key}_provider": "work"},
+            "magic_prompt_backends": {f"{key}_backend": "backend_b"},
+        }
+        before = await call("get_preferences")
+        assert before["magic_prompts"][key] is None
+        after = await call("update_preferences", changes=wanted)
+        assert all(before[name].keys() == after[name].keys() for name in wanted)
+        assert {name: {**before[name], **wanted[name]} for name in wanted} == {
+            name: after[name] for name in wanted
+        }
 
 
 async def test_prompts_are_listed_and_their_variables_are_checked(call: Call) -> None:

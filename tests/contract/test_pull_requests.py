@@ -49,40 +49,36 @@ async def test_a_worktree_without_a_pull_request_says_what_to_do(client: Project
     assert error == f"'{made['name']}' has no pull request. Open one, or link one that exists."
 
 
-@pytest.mark.parametrize(
-    ("command", "args", "variables"),
-    [
-        (
-            "merge_pull_request",
-            {"method": "squash", "headCommit": "a" * 40},
-            {"method": "SQUASH", "head": "a" * 40},
-        ),
-        ("merge_pull_request", {"auto": True}, {"method": "MERGE"}),
-        ("update_pull_request_branch", {"rebase": True}, {"method": "REBASE", "head": "a" * 40}),
-        ("set_pull_request_draft", {"draft": True}, {}),
-        ("edit_pull_request", {"title": "Otters"}, {"title": "Otters"}),
-        (
-            "reply_to_thread",
-            {"threadId": "T_7_0", "text": "Done."},
-            {"thread": "T_7_0", "body": "Done."},
-        ),
-        ("reply_to_thread", {"threadId": "T_7_0", "resolve": True}, {"thread": "T_7_0"}),
-    ],
-)
+CHANGES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    (
+        "merge_pull_request",
+        {"method": "squash", "headCommit": "a" * 40},
+        {"method": "SQUASH", "head": "a" * 40},
+    ),
+    ("merge_pull_request", {"auto": True}, {"method": "MERGE"}),
+    ("update_pull_request_branch", {"rebase": True}, {"method": "REBASE", "head": "a" * 40}),
+    ("set_pull_request_draft", {"draft": True}, {}),
+    ("edit_pull_request", {"title": "Otters"}, {"title": "Otters"}),
+    (
+        "reply_to_thread",
+        {"threadId": "T_7_0", "text": "Done."},
+        {"thread": "T_7_0", "body": "Done."},
+    ),
+    ("reply_to_thread", {"threadId": "T_7_0", "resolve": True}, {"thread": "T_7_0"}),
+]
+"""Commands, their arguments, and the variables of what they send."""
+
+
 async def test_what_changes_a_pull_request_returns_how_it_is_then(
-    client: ProjectClient,
-    linked: Any,
-    fake_gh: FakeGh,
-    command: str,
-    args: dict[str, Any],
-    variables: dict[str, Any],
+    client: ProjectClient, linked: Any, fake_gh: FakeGh
 ) -> None:
-    found = await client.call(command, worktreeId=linked["id"], **args)
-    assert found["number"] == 7
-    (sent,) = fake_gh.changes
-    assert {key: sent[key] for key in sent if key != "id"} == variables
-    done = await receive_payload(client.listener, "task:completed")
-    assert (done["task"], done["ok"], done["worktree_id"]) == (command, True, linked["id"])
+    for number, (command, args, variables) in enumerate(CHANGES):
+        found = await client.call(command, worktreeId=linked["id"], **args)
+        assert found["number"] == 7, command
+        (sent,) = fake_gh.changes[number:]
+        assert {key: sent[key] for key in sent if key != "id"} == variables, command
+        done = await receive_payload(client.listener, "task:completed")
+        assert (done["task"], done["ok"], done["worktree_id"]) == (command, True, linked["id"])
 
 
 async def test_cancel_auto_merge(client: ProjectClient, linked: Any, fake_gh: FakeGh) -> None:
@@ -107,34 +103,30 @@ async def test_request_review_and_list_possible_reviewers(
     assert sent == '{"reviewers": ["bob"], "team_reviewers": ["weavers"]}'
 
 
-@pytest.mark.parametrize(
-    ("command", "args", "error"),
-    [
-        ("edit_pull_request", {}, "Give a new 'title' or a new 'body'."),
-        ("edit_pull_request", {"title": "a\nb"}, "Invalid field 'title': must be one line of 1"),
-        ("edit_pull_request", {"body": "x" * 65_537}, "Invalid field 'body': must have at most"),
-        ("request_review", {"reviewers": []}, "Invalid field 'reviewers': must name 1 to 50"),
-        ("reply_to_thread", {"threadId": "T"}, "Give a 'text' to reply with, or resolve the"),
-        (
-            "reply_to_thread",
-            {"threadId": "comment:IC_0", "text": "Done.", "resolve": True},
-            "A comment of the conversation cannot be resolved.",
-        ),
-        ("merge_pull_request", {"method": "fast"}, "Invalid field 'method'"),
-        ("merge_pull_request", {"headCommit": "b" * 40}, "The branch of the pull request has"),
-    ],
-)
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("edit_pull_request", {}, "Give a new 'title' or a new 'body'."),
+    ("edit_pull_request", {"title": "a\nb"}, "Invalid field 'title': must be one line of 1"),
+    ("edit_pull_request", {"body": "x" * 65_537}, "Invalid field 'body': must have at most"),
+    ("request_review", {"reviewers": []}, "Invalid field 'reviewers': must name 1 to 50"),
+    ("reply_to_thread", {"threadId": "T"}, "Give a 'text' to reply with, or resolve the"),
+    (
+        "reply_to_thread",
+        {"threadId": "comment:IC_0", "text": "Done.", "resolve": True},
+        "A comment of the conversation cannot be resolved.",
+    ),
+    ("merge_pull_request", {"method": "fast"}, "Invalid field 'method'"),
+    ("merge_pull_request", {"headCommit": "b" * 40}, "The branch of the pull request has"),
+]
+"""Commands, their arguments, and how their errors begin."""
+
+
 async def test_what_cannot_be_done_changes_nothing(
-    client: ProjectClient,
-    linked: Any,
-    fake_gh: FakeGh,
-    command: str,
-    args: dict[str, Any],
-    error: str,
+    client: ProjectClient, linked: Any, fake_gh: FakeGh
 ) -> None:
-    refused = await expect_error(client.call, command, worktreeId=linked["id"], **args)
-    assert refused.startswith(error)
-    assert fake_gh.changes == []
+    for command, args, error in REFUSED:
+        refused = await expect_error(client.call, command, worktreeId=linked["id"], **args)
+        assert refused.startswith(error), (command, args)
+        assert fake_gh.changes == [], (command, args)
 
 
 async def test_fix_checks_and_answer_comments_write_to_a_session(

@@ -49,39 +49,38 @@ async def test_requests_in_flight_are_distinguished_by_their_ids(
         assert reply["error"] == f"Session not found: {request_id}"
 
 
-@pytest.mark.parametrize(
-    ("frame", "error"),
-    [
-        ({"id": "1", "command": "nonsense"}, "Unknown command: nonsense"),
-        ({"id": "1", "command": "get_session"}, "Missing field: sessionId"),
-        ({"id": "1", "command": "get_session", "args": {"sessionId": 1}}, "Invalid field 'sess"),
-        ({"id": "1", "command": "list_projects", "args": []}, "Invalid "),
-        ({"id": "1", "command": 1}, "Invalid "),
-        ({"id": "1"}, "Missing field: command"),
-        ({"id": "1", "type": "send_message"}, "Missing field: session"),
-        ({"id": "1", "type": "subscribe"}, "Missing field: session_id"),
-        ({"id": "1", "type": "unsubscribe", "session_id": 1}, "Invalid field 'session_id'"),
-        ({"id": "1", "type": "subscribe", "session_id": "no"}, "Session not found: no"),
-    ],
-)
-async def test_a_failure_is_an_error_with_the_id_of_its_request(
-    socket: Socket, frame: Any, error: str
-) -> None:
-    await socket.send(frame)
-    reply = await socket.answer("1")
-    assert set(reply) >= {"type", "id", "error", "error_type"}
-    assert reply["error"].startswith(error)
+FAILURES: list[tuple[Any, str]] = [
+    ({"id": "1", "command": "nonsense"}, "Unknown command: nonsense"),
+    ({"id": "1", "command": "get_session"}, "Missing field: sessionId"),
+    ({"id": "1", "command": "get_session", "args": {"sessionId": 1}}, "Invalid field 'sess"),
+    ({"id": "1", "command": "list_projects", "args": []}, "Invalid "),
+    ({"id": "1", "command": 1}, "Invalid "),
+    ({"id": "1"}, "Missing field: command"),
+    ({"id": "1", "type": "send_message"}, "Missing field: session"),
+    ({"id": "1", "type": "subscribe"}, "Missing field: session_id"),
+    ({"id": "1", "type": "unsubscribe", "session_id": 1}, "Invalid field 'session_id'"),
+    ({"id": "1", "type": "subscribe", "session_id": "no"}, "Session not found: no"),
+]
+"""Frames and how the errors that answer them begin."""
 
 
-@pytest.mark.parametrize("frame", ["no json", "[]", "1", '"text"', "null", "{", '{"id": NaN'])
+async def test_a_failure_is_an_error_with_the_id_of_its_request(socket: Socket) -> None:
+    for frame, error in FAILURES:
+        await socket.send(frame)
+        reply = await socket.answer("1")
+        assert set(reply) >= {"type", "id", "error", "error_type"}, frame
+        assert reply["error"].startswith(error), frame
+
+
 async def test_a_frame_that_is_not_an_object_is_an_error_and_the_connection_stays(
-    socket: Socket, frame: str
+    socket: Socket,
 ) -> None:
-    await socket.send(frame)
-    reply = await socket.answer(None)
-    assert reply["type"] == "error"
-    assert reply["error"].startswith("Invalid request: ")
-    assert isinstance(await socket.call("list_projects"), list)
+    for frame in ("no json", "[]", "1", '"text"', "null", "{", '{"id": NaN'):
+        await socket.send(frame)
+        reply = await socket.answer(None)
+        assert reply["type"] == "error", frame
+        assert reply["error"].startswith("Invalid request: "), frame
+        assert isinstance(await socket.call("list_projects"), list), frame
 
 
 async def test_send_message_starts_a_run(socket: Socket, session: Any, worktree: Any) -> None:
