@@ -165,16 +165,20 @@ async def listener(target: Target) -> AsyncIterator[Socket]:
 
 @asynccontextmanager
 async def start_server_in_process(
-    directories: Directories, backend: Backend, *, demo: bool
+    directories: Directories, backend: Backend, *, demo: bool, usual_port: int = 0
 ) -> AsyncIterator[tuple[Workspace, str]]:
-    """Run a workspace and its server in the test's process; yields it and its address."""
+    """Run a workspace and its server in the test's process; yields it and its address.
+
+    The server listens on `usual_port` if that is given and free.
+    """
     workspace = Workspace(directories, {backend.name: backend}, Catalog(), demo=demo)
     workspace.http_server = server = Server(workspace)
     await workspace.start()
     try:
         preferences = workspace.store.state.preferences
         await workspace.change_preferences(apply_changes(preferences, {"http_server_token": TOKEN}))
-        await server.start(find_free_port(), localhost_only=True, token_required=True)
+        port = find_free_port(usual_port)
+        await server.start(port, localhost_only=True, token_required=True)
         yield workspace, str(server.status()["base_url"])
     finally:
         await server.stop()

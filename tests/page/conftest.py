@@ -5,6 +5,7 @@ fixtures must be declared with `@pytest_asyncio.fixture(loop_scope="session")`.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, async_playwright, expect
 from playwright.async_api import Error as PlaywrightError
 
 from tests.contract.conftest import make_program, receive_payload
@@ -20,6 +21,7 @@ from tests.page.browser import (
     DESKTOP,
     PHONE,
     PageErrors,
+    PagePool,
     Screen,
     create_context,
     launch_browser,
@@ -30,6 +32,7 @@ from tests.page.in_process import InProcessServer, serve_in_process
 from tests.page.proxy import Proxy, run_proxy
 from tests.page.user_input import Keyboard, Pointer, UserInput
 from tests.patience import PATIENCE
+from tests.ports import find_free_port
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
 from tests.shared_program import SharedProgram, needs_own_program, share_program
@@ -74,6 +77,12 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
         await launched.close()
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def pages(browser: Browser) -> PagePool:
+    """The pages that tests use one after another."""
+    return PagePool(browser)
+
+
 # Servers ------------------------------------------------------------------------------------------
 
 
@@ -85,7 +94,7 @@ def program(tmp_path: Path) -> Program:
 
 @pytest.fixture
 def server(request: pytest.FixtureRequest) -> Iterator[Serving]:
-    """A `spinney serve --demo` without projects: the module's, or this test's own if it needs one.
+    """A `spinney serve --demo` without projects: the shared one, or the test's own if it needs one.
 
     A module can override it with `in_process_server`.
     """
@@ -97,16 +106,22 @@ def server(request: pytest.FixtureRequest) -> Iterator[Serving]:
         yield serving
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProgram]:
-    """The program shared by the tests of a module."""
+    """The program shared by all tests of a process, whose browser contexts have its files."""
     with share_program(make_program(tmp_path_factory.mktemp("served")), "--demo") as shared:
         yield shared
 
 
+@pytest.fixture(scope="session")
+def usual_port() -> int:
+    """The port of one server in process after another; kept contexts have its files."""
+    return find_free_port()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
 async def in_process_server(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usual_port: int
 ) -> AsyncIterator[InProcessServer]:
     """A server in this process whose agents the test controls.
 
@@ -115,7 +130,7 @@ async def in_process_server(
     program = make_program(tmp_path / "place")
     for name in ("HOME", "GIT_CONFIG_NOSYSTEM"):
         monkeypatch.setenv(name, program.environ[name])
-    async with serve_in_process(program.place) as server:
+    async with serve_in_process(program.place, usual_port) as server:
         yield server
 
 
@@ -184,45 +199,62 @@ def page_errors() -> Iterator[PageErrors]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def open_page(
-    request: pytest.FixtureRequest, browser: Browser, server: Serving, page_errors: PageErrors
+    request: pytest.FixtureRequest,
+    browser: Browser,
+    pages: PagePool,
+    server: Serving,
+    page_errors: PageErrors,
 ) -> AsyncIterator[OpenPage]:
     """A function that opens signed-in pages, each in a browser profile of its own.
 
     `await open_page("/session/ID", screen=PHONE)`; `base_url` if a proxy is between the page and
     Spinney; `has_worker=True` for tests of the service worker, which loads every file of the page;
-    `guest_link` opens that instead of signing in.
+    `guest_link` opens that instead of signing in; `is_new=True` for a test that installs a clock or
+    adds scripts, as pages of earlier tests are emptied and used again.
     What the pages of a failed test showed is part of its report.
     """
-    contexts: list[BrowserContext] = []
+    async with AsyncExitStack() as opened:
 
-    async def open_one(
-        place: str = "",
-        *,
-        screen: Screen = DESKTOP,
-        base_url: str = "",
-        has_worker: bool = False,
-        guest_link: str = "",
-    ) -> Page:
-        base_url = base_url or server.base_url
-        context = await create_context(
-            browser, screen, base_url, has_worker=has_worker, has_motion=False
-        )
-        contexts.append(context)
-        page_errors.watch(context, urlsplit(base_url).netloc)
-        page = await context.new_page()
-        if guest_link:
-            await page.goto(guest_link)
-            await wait_until_connected(page)
-        else:
-            await sign_in(page, server.token, place)
-        return page
+        async def open_one(
+            place: str = "",
+            *,
+            screen: Screen = DESKTOP,
+            base_url: str = "",
+            has_worker: bool = False,
+            guest_link: str = "",
+            is_new: bool = False,
+        ) -> Page:
+            origin = base_url or server.base_url
+            if base_url or has_worker or is_new:
+                context = await create_context(
+                    browser, screen, origin, has_worker=has_worker, has_motion=False
+                )
+                page = await context.new_page()
+                opened.push_async_callback(close, page)
+            else:
+                page = await pages.take(screen, origin)
+                opened.push_async_callback(keep, page, screen, origin)
+            opened.callback(page_errors.watch(page.context, urlsplit(origin).netloc))
+            if guest_link:
+                await page.goto(guest_link)
+                await wait_until_connected(page)
+            else:
+                await sign_in(page, server.token, place)
+            return page
 
-    yield open_one
-    for context in contexts:
-        if request.node.stash.get(HAS_FAILED, False):
-            for page in context.pages:
-                print(await describe(page))
-        await context.close()
+        async def close(page: Page) -> None:
+            if request.node.stash.get(HAS_FAILED, False):
+                for one in page.context.pages:
+                    print(await describe(one))
+            await page.context.close()
+
+        async def keep(page: Page, screen: Screen, origin: str) -> None:
+            if request.node.stash.get(HAS_FAILED, False):
+                await close(page)
+            else:
+                await pages.keep(page, screen, origin)
+
+        yield open_one
 
 
 async def describe(page: Page) -> str:

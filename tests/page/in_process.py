@@ -25,12 +25,13 @@ class InProcessServer:
 
 
 @asynccontextmanager
-async def serve_in_process(place: Path) -> AsyncIterator[InProcessServer]:
-    """Serve a workspace whose directories are in this folder."""
+async def serve_in_process(place: Path, usual_port: int = 0) -> AsyncIterator[InProcessServer]:
+    """Serve a workspace whose directories are in this folder, on `usual_port` if that is free."""
     directories = Directories(place / "config", place / "data", place / "home")
     directories.create()
     backend = PuppetBackend()
-    async with start_server_in_process(directories, backend, demo=True) as (workspace, base_url):
+    starting = start_server_in_process(directories, backend, demo=True, usual_port=usual_port)
+    async with starting as (workspace, base_url):
         yield InProcessServer(workspace, backend, base_url)
 
 

@@ -146,8 +146,10 @@ async def test_every_text_field_takes_what_is_typed_and_lets_the_focus_go(
     open_page: OpenPage, session: Any
 ) -> None:
     """In each view that has fields without a dialog; what is typed is taken back."""
+    page = await open_page()
     for view in (f"session/{session['id']}", *VIEWS_WITH_FIELDS):
-        page = await open_page(f"/{view}")
+        await page.goto(f"/#/{view}")
+        await expect(page.locator(f'body[data-view="{view.split("/")[0]}"]')).to_be_attached()
         await expect(page.locator(TEXT_FIELDS).first).to_be_visible()
         await page.evaluate(
             "document.querySelectorAll('details').forEach((fold) => fold.open = true)"
@@ -164,12 +166,12 @@ async def test_every_text_field_takes_what_is_typed_and_lets_the_focus_go(
                 await field.focus()
                 await page.keyboard.press(key)
                 await expect(field, name).not_to_be_focused()
-        await page.close()
 
 
 async def test_a_search_that_is_left_while_one_types_does_not_change_the_next_address(
-    page: Page,
+    open_page: OpenPage,
 ) -> None:
+    page = await open_page(is_new=True)
     await page.clock.install()
     await page.keyboard.press("Control+Shift+F")
     await expect(page.get_by_label("Search messages")).to_be_focused()

@@ -62,7 +62,7 @@ async def test_a_change_shows_at_once_in_every_page(open_page: OpenPage, client:
 async def test_the_first_frame_after_a_reload_follows_the_preferences(
     open_page: OpenPage, client: Socket
 ) -> None:
-    page = await open_page()
+    page = await open_page(is_new=True)
     changes = {"theme": "light", "syntax_theme_light": "rose-pine-dawn", "zoom_level": 100}
     await client.call("update_preferences", changes={**changes, "ui_font": "inter"})
     background = loader.load_syntax_theme("rose-pine-dawn").ui["background"]

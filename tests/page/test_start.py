@@ -39,9 +39,10 @@ addEventListener("DOMContentLoaded", () => new MutationObserver(note).observe(do
 
 @pytest.mark.parametrize("place", ["", "&go=/nonsense", "&go=/help"])
 async def test_a_token_pasted_into_a_tab_that_shows_the_page_is_never_shown(
-    page: Page, server: Serving, page_errors: PageErrors, place: str
+    open_page: OpenPage, server: Serving, page_errors: PageErrors, place: str
 ) -> None:
     page_errors.allow("401")
+    page = await open_page(is_new=True)
     await page.add_init_script(NOTE_TEXTS)
     await page.reload()
     await expect(page.locator("#link")).to_have_text("connected")

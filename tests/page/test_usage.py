@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import pytest
 from playwright.async_api import expect
 
 from tests.page.browser import DESKTOP, PHONE
@@ -10,6 +11,7 @@ from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
 
 
+@pytest.mark.own_program  # What was used is counted over all projects.
 async def test_usage_shows_what_turns_cost_and_follows_them(
     open_page: OpenPage, client: Socket, session: Any
 ) -> None:
