@@ -21,6 +21,7 @@ from tests.server.conftest import (
     connect,
     raw_request,
 )
+from tests.tables import table
 
 FOREIGN_ORIGIN = {"Origin": "http://evil.test"}
 
@@ -97,7 +98,7 @@ async def test_a_foreign_page_cannot_open_a_websocket(
         assert (await http.ws_connect(f"{base_url(server)}/ws")).closed is False
 
 
-@pytest.mark.parametrize(
+@table(
     "host",
     [
         "evil.test:{}",
@@ -119,9 +120,7 @@ async def test_a_host_that_is_not_loopback_requires_the_token(
     assert (await get(server, http, Host=host, Origin=f"http://{host}")).status == 401
 
 
-@pytest.mark.parametrize(
-    "host", ["LOCALHOST:{}", "localhost.:{}", "a.localhost:{}", "[::1]:{}", "127.0.0.2"]
-)
+@table("host", ["LOCALHOST:{}", "localhost.:{}", "a.localhost:{}", "[::1]:{}", "127.0.0.2"])
 async def test_a_loopback_host_requires_no_token(
     start_server: StartServer, http: aiohttp.ClientSession, host: str
 ) -> None:
@@ -130,8 +129,8 @@ async def test_a_loopback_host_requires_no_token(
     assert (await get(server, http, Host=host)).status == 200
 
 
-@pytest.mark.parametrize("token_required", [True, False])
-@pytest.mark.parametrize(
+@table("token_required", [True, False])
+@table(
     "lines",
     [
         [b"Host: [::1"],
@@ -174,7 +173,7 @@ async def test_a_simple_form_post_from_a_page_does_nothing(
     assert with_token.status == 200
 
 
-@pytest.mark.parametrize("given", ["é", "", " ", TOKEN + "x", TOKEN[:-1], TOKEN.upper(), "\x80"])
+@table("given", ["é", "", " ", TOKEN + "x", TOKEN[:-1], TOKEN.upper(), "\x80"])
 async def test_a_wrong_token_of_any_kind_is_a_401(server: Server, given: str) -> None:
     status, _ = await raw_request(
         server,
@@ -289,7 +288,7 @@ def test_without_a_token_a_server_in_a_network_accepts_only_its_own_address(
             authenticator.check(credentials)
 
 
-@pytest.mark.parametrize(
+@table(
     ("protocols", "is_accepted"),
     [
         ("spinney, token.{}", True),

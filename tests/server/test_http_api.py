@@ -14,6 +14,7 @@ from server.app import Server
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend, plan
 from tests.server.conftest import base_url, bearer
+from tests.tables import table
 
 
 class Api:
@@ -133,9 +134,7 @@ async def test_a_missing_session_is_named(api: Api) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"message": ""}, {"message": 5}, {"message": "x", "files": "y"}, [], "text", 5]
-)
+@table("body", [{}, {"message": ""}, {"message": 5}, {"message": "x", "files": "y"}, [], "text", 5])
 async def test_an_invalid_body_is_a_400_with_a_reason(
     api: Api, session: Session, body: Any
 ) -> None:
@@ -144,7 +143,7 @@ async def test_an_invalid_body_is_a_400_with_a_reason(
     assert answer["error"]
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
     [b"{", b"\xff", b"[" * 100_000, b'{"message": NaN}', b'{"message": 1e999}',
      b'{"message": ' + b"9" * 5000 + b"}"],

@@ -15,6 +15,7 @@ from aiohttp import compression_utils, http_parser
 from server.app import Server
 from tests.patience import PATIENCE
 from tests.server.conftest import base_url, bearer, next_frame, raw_request
+from tests.tables import table
 
 UPGRADE = (
     b"GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -40,8 +41,8 @@ def decompressors(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return created
 
 
-@pytest.mark.parametrize("authenticated", [True, False])
-@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "x, gzip"])
+@table("authenticated", [True, False])
+@table("encoding", ["gzip", "deflate", "br", "x, gzip"])
 async def test_a_compressed_body_is_refused_and_never_decompressed(
     server: Server,
     http: aiohttp.ClientSession,
@@ -76,7 +77,7 @@ async def test_a_preflight_does_not_allow_content_encoding(
     assert offered == "authorization, content-type"
 
 
-@pytest.mark.parametrize(
+@table(
     ("lines", "status"),
     [
         ([b"GET / HTTP/9.9"], 400),

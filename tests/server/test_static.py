@@ -13,6 +13,7 @@ from server.app import Server
 from server.fonts import font_files
 from server.static import WEB, StaticFiles, strip_comments
 from tests.server.conftest import base_url, raw_request
+from tests.tables import table
 
 HOSTILE = [
     b"/../pyproject.toml",
@@ -32,7 +33,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("path", HOSTILE)
+@table("path", HOSTILE)
 async def test_a_hostile_path_is_a_404(server: Server, path: bytes) -> None:
     status, answer = await raw_request(server, b"GET " + path + b" HTTP/1.1", b"Host: localhost")
     assert status in (400, 404)

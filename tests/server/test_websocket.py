@@ -22,6 +22,7 @@ from tests.extra_command import extra_command
 from tests.fakes import FakeBackend, silence
 from tests.patience import PATIENCE
 from tests.server.conftest import Socket, StartServer, base_url, bearer, connect
+from tests.tables import table
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ async def test_a_slow_command_blocks_no_other(socket: Socket) -> None:
         assert (await socket.answer("slow"))["data"] == "done"
 
 
-@pytest.mark.parametrize(
+@table(
     ("frame", "request_id", "error"),
     [
         ("{", None, "Invalid request"),
@@ -254,7 +255,7 @@ async def test_thousands_of_malformed_frames_get_one_error_each(
     assert len(asyncio.all_tasks()) <= tasks + 3
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "data", "codes"),
     [
         ("text that is not UTF-8", b"\x81\x82\0\0\0\0\xff\xfe", {1007}),

@@ -16,6 +16,7 @@ from tests.conftest import Eventually
 from tests.fakes import FakeBackend, plan, silence
 from tests.server.lite.browser import Browser
 from tests.server.lite.conftest import AskUser
+from tests.tables import table
 
 # Messages ---------------------------------------------------------------------------------------
 
@@ -313,7 +314,7 @@ async def test_the_page_refreshes_only_on_request_and_during_a_run(
     assert not refresh.search((await browser.get_page(f"{path}?every=5")).source)
 
 
-@pytest.mark.parametrize("every", ["0", "-5", "x", "9999", "5;url=https://evil.test"])
+@table("every", ["0", "-5", "x", "9999", "5;url=https://evil.test"])
 async def test_an_invalid_interval_does_not_refresh(
     browser: Browser, path: str, backend: FakeBackend, every: str
 ) -> None:

@@ -30,6 +30,7 @@ from tests.page.hostile import ALL
 from tests.server.conftest import base_url
 from tests.server.lite.browser import Browser
 from tests.server.lite.strict_html import StrictPage
+from tests.tables import table
 
 MAX_PAGE_BYTES = 15_000
 """Maximum size of a page."""
@@ -113,9 +114,7 @@ async def test_addresses_of_pages_are_stable_while_messages_arrive(
     assert numbered_words(await browser.get_page(older)) == numbered_words(before)
 
 
-@pytest.mark.parametrize(
-    "query", ["before=99999.1", "before=x", "from=0.999", "from=-1.0", "from=5.5"]
-)
+@table("query", ["before=99999.1", "before=x", "from=0.999", "from=-1.0", "from=5.5"])
 async def test_unknown_positions_are_no_error(
     browser: Browser, conversation: Conversation, workspace: Workspace, query: str
 ) -> None:

@@ -11,6 +11,7 @@ from model.runtime.workspace import Workspace
 from server.app import Server
 from tests.server.conftest import TOKEN, StartServer, base_url, bearer, raw_request
 from tests.server.lite.browser import Browser
+from tests.tables import table
 
 PATHS = [
     "/lite",
@@ -28,7 +29,7 @@ def browser(server: Server, http: aiohttp.ClientSession) -> Browser:
     return Browser(server, http)
 
 
-@pytest.mark.parametrize("path", PATHS)
+@table("path", PATHS)
 async def test_an_unauthenticated_client_gets_only_the_form(
     browser: Browser, session: Session, path: str
 ) -> None:
@@ -72,7 +73,7 @@ async def test_a_remembered_sign_in_lasts_thirty_days(browser: Browser) -> None:
     assert "Max-Age=2592000" in (await browser.sign_in(remember="1")).headers["Set-Cookie"]
 
 
-@pytest.mark.parametrize("token", ["", "guess", "é", TOKEN[:-1], TOKEN + "x", "\0", "x" * 10_000])
+@table("token", ["", "guess", "é", TOKEN[:-1], TOKEN + "x", "\0", "x" * 10_000])
 async def test_a_wrong_token_is_an_error_and_sets_no_cookie(browser: Browser, token: str) -> None:
     seen = await browser.sign_in(token)
     assert seen.status == 401
@@ -104,7 +105,7 @@ async def test_a_cookie_expires(browser: Browser, monkeypatch: pytest.MonkeyPatc
     assert (await browser.request("GET", "/lite")).status == 401
 
 
-@pytest.mark.parametrize(
+@table(
     "changed",
     [
         lambda value: "",
@@ -155,7 +156,7 @@ async def test_a_form_requires_the_form_value_of_its_own_sign_in(
     assert workspace.store.state.sessions[session.id].message_count == 0
 
 
-@pytest.mark.parametrize(
+@table(
     "headers",
     [
         {"Origin": "http://evil.test"},
@@ -166,7 +167,7 @@ async def test_a_form_requires_the_form_value_of_its_own_sign_in(
         {"Sec_Fetch_Site": "same-site"},
     ],
 )
-@pytest.mark.parametrize("token_required", [True, False])
+@table("token_required", [True, False])
 async def test_a_form_from_another_page_does_nothing(
     start_server: StartServer,
     http: aiohttp.ClientSession,
@@ -211,7 +212,7 @@ async def test_without_a_required_token_no_sign_in_is_needed(
     assert without.status == 403
 
 
-@pytest.mark.parametrize("host", ["evil.test:{}", "localhost.evil.test", "0.0.0.0:{}"])
+@table("host", ["evil.test:{}", "localhost.evil.test", "0.0.0.0:{}"])
 async def test_a_host_that_is_not_loopback_is_refused(
     start_server: StartServer, http: aiohttp.ClientSession, host: str
 ) -> None:
@@ -276,7 +277,7 @@ async def test_refusals_are_logged_without_the_given_token(
     assert not any(value in caplog.text for value in browser.cookies.values())
 
 
-@pytest.mark.parametrize(
+@table(
     ("body", "content_type", "status"),
     [
         (b"a" * 2_000_000, "application/x-www-form-urlencoded", 413),
