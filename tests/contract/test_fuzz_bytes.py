@@ -26,6 +26,7 @@ from tests.contract.nonsense import (  # noqa: F401 - and fixtures
     program_fixture,
     served_fixture,
 )
+from tests.nightly import examples
 from tests.program import Serving
 from tests.server.conftest import next_frame
 
@@ -107,7 +108,7 @@ async def test_random_bytes_close_only_their_own_connection(served: Serving) -> 
         writer.transport.abort()
 
     async with bystander(served), asyncio.timeout(TIMEOUT):
-        for start in range(0, 160, 16):
+        for start in range(0, examples(64, 640), 16):
             await asyncio.gather(*(client(start + number) for number in range(16)))
 
 
@@ -182,7 +183,7 @@ async def test_every_path_with_every_invalid_body(served: Serving, existing: Exi
     cases = list(http_cases(existing))
     assert len(cases) > 1500
     random.Random(SEED).shuffle(cases)
-    waiting = iter(cases)
+    waiting = iter(cases[: examples(1000, len(cases))])
     headers = {**bearer(served), "Content-Type": "application/json"}
 
     async def client(http: aiohttp.ClientSession) -> None:
@@ -229,7 +230,7 @@ async def test_malformed_http_requests_cause_no_server_error(served: Serving) ->
     rng = random.Random(SEED)
     good = b"POST /api/sessions/no/stop HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
     heads = [*HEADS]
-    for _ in range(300):
+    for _ in range(examples(100, 1000)):
         mutated = bytearray(good)
         for _ in range(rng.randint(1, 5)):
             mutated[rng.randrange(len(mutated))] = rng.randrange(256)
