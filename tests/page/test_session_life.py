@@ -121,7 +121,7 @@ async def test_queued_messages_can_be_taken_back_or_run_next(
     session_page: SessionPage, session: Any
 ) -> None:
     await open_session(session_page, session)
-    await session_page.send(ENDLESS)
+    await session_page.send("/demo stream 1000000 2")
     await expect(session_page.button("Stop")).to_be_visible()
     await expect(session_page.page.locator("#subtitle")).to_contain_text("writing")
     await session_page.send("/demo say first of all", button="Queue")

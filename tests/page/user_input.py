@@ -11,6 +11,9 @@ FOCUS_RING = """(element) => {
   return (outlineStyle !== "none" && outlineWidth !== "0px") || boxShadow !== "none";
 }"""
 
+IS_BEFORE_FOCUS = """(element) => Boolean(
+  document.activeElement.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING)"""
+
 MAX_TABS = 150
 """Presses of the tab key within which every control of a page is reached."""
 
@@ -91,13 +94,17 @@ class Keyboard:
         await self.page.keyboard.type(option)
 
     async def tab_to(self, control: Locator) -> None:
-        """Press the tab key until `control` has the focus, and check its focus ring."""
+        """Press the tab key until `control` has the focus, and check its focus ring.
+
+        With shift if that is the shorter way.
+        """
         await expect(control).to_be_visible()
+        key = "Shift+Tab" if await control.evaluate(IS_BEFORE_FOCUS) else "Tab"
         for _ in range(MAX_TABS):
             if await control.evaluate("(element) => element === document.activeElement"):
                 assert await control.evaluate(FOCUS_RING), f"no focus ring around {control}"
                 return
-            await self.page.keyboard.press("Tab")
+            await self.page.keyboard.press(key)
         raise AssertionError(f"{control} is not focused after {MAX_TABS} presses of tab")
 
 
