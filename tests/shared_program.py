@@ -1,4 +1,4 @@
-"""One `spinney serve` for the tests of a module: reset before each, restarted if that fails.
+"""One `spinney serve` for the tests of a process: reset before each, restarted if that fails.
 
 Starting the program takes longer than most tests that use it. A test gets a program of its own if
 it requests the fixture `program`, serves it with other options, or is marked `own_program`.
@@ -48,6 +48,8 @@ class SharedProgram:
             return False
         try:
             self._remove_projects()
+            for point in self.program.call("list_recovery_points"):
+                self.program.call("delete_recovery_point", f"recoveryId={point['id']}")
             # Removing a project keeps its folders; without them, names of worktrees are free again.
             shutil.rmtree(self.program.home / "spinney", ignore_errors=True)
             left = self.program.call("get_preferences")

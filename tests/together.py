@@ -3,7 +3,7 @@
 The tests of a file share fixtures, such as a server process or an agent's server, which start once
 if one worker runs the whole file. `--dist loadfile` does that; with `worksteal` a worker that takes
 tests from another's file would start them again. Real agents are shared by more than a file, or
-less.
+less; a browser by all tests of the page in the short tier.
 """
 
 from collections import Counter
@@ -39,6 +39,11 @@ OPENCODE = "tests/live/opencode/"
 STARTS_ITS_OWN = ("test_acp.py", "test_server.py")
 """Tests of OpenCode that do not share the others' server."""
 
+PAGE = "tests/page/"
+FEW_PAGES = 80
+"""Up to so many tests of the page are one unit: a browser, a server and the first page cost 4 s of
+CPU time, as much as three tests."""
+
 
 def unit_of(nodeid: str) -> str:
     """The key of the tests that run in the same worker: the file, as a rule."""
@@ -71,12 +76,16 @@ class Together(LoadScopeScheduling):
     """Gives each worker a unit at a time, or a single test if there are few units."""
 
     _is_fine: bool | None = None
+    _has_few_pages = False
 
     def _split_scope(self, nodeid: str) -> str:
         if self._is_fine is None:
             collected = next(iter(self.registered_collections.values()))
             self._is_fine = len({unit_of(one) for one in collected}) < 2 * len(self.nodes)
-        return nodeid if self._is_fine else unit_of(nodeid)
+            self._has_few_pages = sum(one.startswith(PAGE) for one in collected) <= FEW_PAGES
+        if self._is_fine:
+            return nodeid
+        return PAGE if self._has_few_pages and nodeid.startswith(PAGE) else unit_of(nodeid)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -77,7 +77,7 @@ def options() -> tuple[str, ...]:
 
 @pytest.fixture
 def served(request: pytest.FixtureRequest, options: tuple[str, ...]) -> Iterator[Serving]:
-    """A `spinney serve` without projects: the module's, or this test's own if it needs one."""
+    """A `spinney serve` without projects: the shared one, or this test's own if it needs one."""
     if options == SERVE_OPTIONS and not needs_own_program(request):
         yield request.getfixturevalue("shared_program").reset()
         return
@@ -86,9 +86,9 @@ def served(request: pytest.FixtureRequest, options: tuple[str, ...]) -> Iterator
         yield serving
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProgram]:
-    """The program that the tests of a module share."""
+    """The program that the tests of a process share."""
     with share_program(make_program(tmp_path_factory.mktemp("served")), *SERVE_OPTIONS) as made:
         yield made
 

@@ -4,6 +4,7 @@ All of these tests share one event loop in a process, because they share its bro
 fixtures must be declared with `@pytest_asyncio.fixture(loop_scope="session")`.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -142,7 +143,16 @@ async def client(server: Serving) -> AsyncIterator[Socket]:
         aiohttp.ClientSession(server.base_url) as http,
         http.ws_connect("/ws", params=params, max_msg_size=0) as socket,
     ):
+        staying = asyncio.create_task(stay_connected(socket))
         yield Socket(socket)
+        staying.cancel()
+
+
+async def stay_connected(socket: aiohttp.ClientWebSocketResponse) -> None:
+    """Send a sign of life often: the server's pings are answered only while the test receives."""
+    while True:
+        await asyncio.sleep(10)
+        await socket.pong()
 
 
 # Projects, worktrees, sessions --------------------------------------------------------------------

@@ -35,6 +35,7 @@ SCREENS = [
 ]
 
 
+@pytest.mark.short
 @pytest.mark.parametrize("screen", SCREENS)
 async def test_components_fit_and_are_accessible(
     browser: Browser, server: Serving, page_errors: PageErrors, screen: Screen

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.server.conftest import Socket
@@ -35,6 +36,7 @@ def remove_worktree(page: Page) -> tuple[Locator, Locator]:
     )
 
 
+@pytest.mark.short
 async def test_enter_in_a_deleting_dialog_deletes_nothing(
     page: Page, client: Socket, session: Any, worktree: Any
 ) -> None:

@@ -105,6 +105,7 @@ async def begin_long_answer(
     return puppet, page.get_by_role("log", name="Conversation")
 
 
+@pytest.mark.short
 async def test_layout_changes_keep_the_end_visible(
     in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:

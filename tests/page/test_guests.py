@@ -13,7 +13,12 @@ from tests.server.conftest import Socket
 WIDE = Screen(1440, 900)
 
 
-@pytest.fixture(params=[pytest.param(WIDE, id="wide"), pytest.param(PHONE, id="phone")])
+@pytest.fixture(
+    params=[
+        pytest.param(WIDE, id="wide", marks=pytest.mark.longer),
+        pytest.param(PHONE, id="phone"),
+    ]
+)
 def guest_screen(request: pytest.FixtureRequest) -> Screen:
     screen: Screen = request.param
     return screen
@@ -32,6 +37,7 @@ async def has_no_horizontal_scroll(page: Page) -> bool:
     return bool(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
+@pytest.mark.short
 async def test_an_approver_answers_and_the_end_is_said(
     open_page: OpenPage,
     client: Socket,
@@ -81,6 +87,7 @@ async def test_a_guest_sees_what_happens_before_the_first_connection(
     await expect(guest.get_by_role("heading", name="Run this command?")).to_be_visible()
 
 
+@pytest.mark.short
 async def test_a_viewer_reads_and_has_nothing_to_press(
     open_page: OpenPage, client: Socket, session: Any
 ) -> None:

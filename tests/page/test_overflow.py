@@ -74,6 +74,7 @@ def server(in_process_server: InProcessServer) -> InProcessServer:
     return in_process_server
 
 
+@pytest.mark.short
 @pytest.mark.parametrize(
     "width",
     [390, *(pytest.param(width, marks=pytest.mark.longer) for width in WIDTHS if width != 390)],

@@ -21,6 +21,7 @@ TITLES = {"": "Home", "&go=/nonsense": "Not found", "&go=/help": "Help"}
 REMEMBERED = "localStorage.getItem('spinney-token')"
 
 
+@pytest.mark.short
 async def test_the_token_is_removed_from_the_address_at_once(page: Page, server: Serving) -> None:
     assert server.token not in page.url
     await page.reload()
@@ -101,6 +102,7 @@ async def test_the_page_opens_the_view_in_its_address(
     assert page.url.endswith(f"#/session/{session['id']}")
 
 
+@pytest.mark.short
 async def test_a_wrong_token_is_rejected_and_the_right_one_signs_in(
     page: Page, server: Serving, page_errors: PageErrors
 ) -> None:
@@ -117,6 +119,7 @@ async def test_a_wrong_token_is_rejected_and_the_right_one_signs_in(
     await expect(page.locator("#sign-in")).to_be_hidden()
 
 
+@pytest.mark.short
 async def test_the_tree_follows_changes_by_another_client(
     page: Page, client: Socket, session: Any
 ) -> None:
@@ -176,6 +179,7 @@ async def test_a_view_opened_before_its_data_arrives_is_shown_once_it_does(
         await expect(page.locator("#content")).to_contain_text(there)
 
 
+@pytest.mark.short
 async def test_what_is_typed_while_a_view_is_loaded_goes_into_its_box(page: Page) -> None:
     is_asked, is_allowed = asyncio.Event(), asyncio.Event()
 

@@ -24,6 +24,7 @@ def test_the_modules_pass_the_type_checker() -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+@pytest.mark.short
 def test_every_module_is_type_checked() -> None:
     modules = sorted((ROOT / "server" / "web").rglob("*.js"))
     assert modules
@@ -31,6 +32,7 @@ def test_every_module_is_type_checked() -> None:
     assert {name: line for name, line in first.items() if line != "// @ts-check"} == {}
 
 
+@pytest.mark.short
 def test_no_handler_can_cancel_an_event_by_what_it_returns() -> None:
     """What a handler set as `element.onkeydown` returns counts: `false` cancels the key."""
     handler = re.compile(r"""\.on[a-z]+\s*=(?!=)|setAttribute\(["'`]on""")
