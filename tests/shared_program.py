@@ -10,8 +10,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import aiohttp
 import pytest
 
+from model.base.errors import SpinneyError
 from tests.program import Program, Serving
 
 
@@ -49,14 +51,14 @@ class SharedProgram:
         try:
             self._remove_projects()
             for point in self.program.call("list_recovery_points"):
-                self.program.call("delete_recovery_point", f"recoveryId={point['id']}")
+                self.program.call("delete_recovery_point", f"recoveryId={point['recovery_id']}")
             # Removing a project keeps its folders; without them, names of worktrees are free again.
             shutil.rmtree(self.program.home / "spinney", ignore_errors=True)
             left = self.program.call("get_preferences")
             changes = {key: value for key, value in self._preferences.items() if left[key] != value}
             if changes:
                 self.program.call_with("update_preferences", {"changes": changes})
-        except Exception:  # for any reason: a new program starts clean
+        except (SpinneyError, aiohttp.ClientError, OSError):  # a new program starts clean
             return False
         return True
 
