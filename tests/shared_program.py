@@ -14,6 +14,8 @@ import aiohttp
 import pytest
 
 from model.base.errors import SpinneyError
+from model.base.paths import Directories
+from model.client.endpoint import find_endpoint
 from tests.program import Program, Serving
 
 
@@ -48,6 +50,7 @@ class SharedProgram:
         assert self._serving is not None
         if self._serving.process.poll() is not None:
             return False
+        place = Directories(self.program.config, self.program.data, self.program.home)
         try:
             self._remove_projects()
             for point in self.program.call("list_recovery_points"):
@@ -58,9 +61,9 @@ class SharedProgram:
             changes = {key: value for key, value in self._preferences.items() if left[key] != value}
             if changes:
                 self.program.call_with("update_preferences", {"changes": changes})
+            return find_endpoint(place) == (self._serving.base_url, self._serving.token)
         except (SpinneyError, aiohttp.ClientError, OSError):  # a new program starts clean
             return False
-        return True
 
     def _remove_projects(self) -> None:
         items = self.program.call("list_projects")
