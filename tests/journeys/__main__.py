@@ -9,12 +9,15 @@ import sys
 import time
 from pathlib import Path
 
-from tests.journeys.runs import replay, run
+from tests.journeys.runs import replay, run, run_in_order
 from tests.patience import PATIENCE
 
 parser = argparse.ArgumentParser(prog="python -m tests.journeys", description=__doc__)
 parser.add_argument("interface", nargs="?", choices=["terminal", "page"], default="terminal")
 parser.add_argument("--minutes", type=float, default=float("inf"), help="default: until stopped")
+parser.add_argument(
+    "--in-order", action="store_true", help="first take each step once, in the order of the table"
+)
 parser.add_argument("--seed", type=int, help="seed of the first journey; each next one adds 1")
 parser.add_argument("--steps", type=int, default=40, help="most steps of a journey")
 parser.add_argument(
@@ -37,6 +40,8 @@ seed = random.randrange(10**6) if options.seed is None else options.seed
 end = time.monotonic() + 60 * options.minutes
 failures = 0
 try:
+    if options.in_order:
+        failures += not run_in_order(options.interface, seed, options.patience)
     while time.monotonic() < end:
         failures += not run(options.interface, seed, steps=options.steps, patience=options.patience)
         seed += 1

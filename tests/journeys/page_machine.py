@@ -1,5 +1,10 @@
 """The state machine that chooses the steps of a journey on the page."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
@@ -12,6 +17,45 @@ from tests.journeys.prompts import DIRECTIVES, OPENINGS
 from tests.patience import PATIENCE
 
 NUMBERS = st.integers(0, 5)
+
+Take = Callable[..., None]
+
+
+class When(Enum):
+    """The precondition of a step."""
+
+    ALWAYS = "nothing"
+    OPEN = "an open session"
+    WAITING = "an open session that waits for the user"
+    ONE_TAB = "an open session in the only tab"
+    TABS = "several tabs"
+    OFFLINE = "no connection"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the journey, with strategies for its arguments."""
+
+    name: str
+    when: When
+    values: "dict[str, st.SearchStrategy[Any]]"
+
+
+STEPS: list[Step] = []
+"""All steps, in the order in which they are declared below."""
+
+
+def step(when: When, **values: "st.SearchStrategy[Any]") -> Callable[[Take], Take]:
+    """Declare a method as a step."""
+
+    def declare(take: Take) -> Take:
+        STEPS.append(Step(take.__name__, when, values))
+        declared: Take = precondition(lambda machine: machine.is_possible(when))(
+            rule(**values)(take)
+        )
+        return declared
+
+    return declare
 
 
 class PageMachine(RuleBasedStateMachine):
@@ -56,6 +100,40 @@ class PageMachine(RuleBasedStateMachine):
     def is_offline(self) -> bool:
         return self.journey is not None and not self.journey.harness.is_online
 
+    def is_possible(self, when: When) -> bool:
+        match when:
+            case When.OPEN:
+                return self.is_open
+            case When.WAITING:
+                return self.waits
+            case When.ONE_TAB:
+                return self.is_open and not self.has_tabs
+            case When.TABS:
+                return self.has_tabs
+            case When.OFFLINE:
+                return self.is_offline
+        return True
+
+    def enable(self, when: When) -> None:
+        """Do what makes a step possible, if it is not, in one session after another."""
+        for number in range(6):
+            if self.is_possible(when):
+                return
+            self.perform("open_by_tree", number=number)
+            match when:
+                case When.WAITING:
+                    self.perform("send", kind="ask", burst=True)
+                    self.perform("watch")
+                case When.ONE_TAB if self.has_tabs:
+                    self.perform("close_tab")
+                case When.TABS:
+                    self.perform("open_tab", number=number)
+                case When.OFFLINE:
+                    self.perform("go_offline")
+
+    def take(self, step: Step, values: dict[str, Any]) -> None:
+        getattr(self, step.name)(**values)
+
     @initialize(screen=st.sampled_from(sorted(SCREENS)))
     def choose_screen(self, screen: str) -> None:
         self.screen = screen
@@ -64,141 +142,131 @@ class PageMachine(RuleBasedStateMachine):
     def a_rest(self) -> None:
         """Do nothing. This rule must sort first: hypothesis tries the first rule alone."""
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def open_by_tree(self, number: int) -> None:
         self.perform("open_by_tree", number=number)
 
-    @rule(number=NUMBERS, kind=st.sampled_from(sorted(DIRECTIVES)), burst=st.booleans())
+    @step(
+        When.ALWAYS, number=NUMBERS, kind=st.sampled_from(sorted(DIRECTIVES)), burst=st.booleans()
+    )
     def go_and_send(self, number: int, kind: str, burst: bool) -> None:
         self.perform("open_by_tree", number=number)
         self.perform("send", kind=kind, burst=burst)
 
-    @rule(number=NUMBERS, kind=st.sampled_from(("markdown", "stream", "say")))
+    @step(When.ALWAYS, number=NUMBERS, kind=st.sampled_from(("markdown", "stream", "say")))
     def go_and_read(self, number: int, kind: str) -> None:
         self.perform("open_by_tree", number=number)
         self.perform("send", kind=kind, burst=True)
         self.perform("watch")
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def open_by_needs(self, number: int) -> None:
         self.perform("open_by_needs", number=number)
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def open_by_address(self, number: int) -> None:
         self.perform("open_by_address", number=number)
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def open_by_palette(self, number: int) -> None:
         self.perform("open_by_palette", number=number)
 
-    @precondition(lambda self: self.is_open)
-    @rule(step=st.sampled_from((-1, 1)))
+    @step(When.OPEN, step=st.sampled_from((-1, 1)))
     def traverse_history(self, step: int) -> None:
         self.perform("traverse_history", step=step)
 
-    @precondition(lambda self: self.is_open)
-    @rule(kind=st.sampled_from(sorted(DIRECTIVES)), burst=st.booleans())
+    @step(When.OPEN, kind=st.sampled_from(sorted(DIRECTIVES)), burst=st.booleans())
     def send(self, kind: str, burst: bool) -> None:
         self.perform("send", kind=kind, burst=burst)
 
-    @precondition(lambda self: self.is_open)
-    @rule(kind=st.sampled_from(("ask", "permission", "plan")), burst=st.booleans())
+    @step(When.OPEN, kind=st.sampled_from(("ask", "permission", "plan")), burst=st.booleans())
     def send_request(self, kind: str, burst: bool) -> None:
         self.perform("send", kind=kind, burst=burst)
 
-    @rule(number=NUMBERS, is_kept=st.booleans())
+    @step(When.ALWAYS, number=NUMBERS, is_kept=st.booleans())
     def go_and_queue(self, number: int, is_kept: bool) -> None:
         self.perform("open_by_tree", number=number)
         for kind in ("stream", "say", "permission"):
             self.perform("send", kind=kind, burst=True)
         self.perform("edit_waiting" if is_kept else "remove_waiting", number=number)
 
-    @precondition(lambda self: self.is_open)
-    @rule(number=NUMBERS)
+    @step(When.OPEN, number=NUMBERS)
     def edit_waiting(self, number: int) -> None:
         self.perform("edit_waiting", number=number)
 
-    @precondition(lambda self: self.is_open)
-    @rule(number=NUMBERS)
+    @step(When.OPEN, number=NUMBERS)
     def remove_waiting(self, number: int) -> None:
         self.perform("remove_waiting", number=number)
 
-    @precondition(lambda self: self.is_open)
-    @rule()
+    @step(When.OPEN)
     def steer_waiting(self) -> None:
         self.perform("steer_waiting")
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def go_and_steer(self, number: int) -> None:
         self.perform("open_by_tree", number=number)
         for kind in ("stream", "say"):
             self.perform("send", kind=kind, burst=True)
         self.perform("steer_waiting")
 
-    @precondition(lambda self: self.is_open)
-    @rule(words=st.sampled_from(OPENINGS), burst=st.booleans())
+    @step(When.OPEN, words=st.sampled_from(OPENINGS), burst=st.booleans())
     def write(self, words: str, burst: bool) -> None:
         self.perform("write", words=words, burst=burst)
 
-    @precondition(lambda self: self.waits)
-    @rule(words=st.sampled_from(OPENINGS), burst=st.booleans())
+    @step(When.WAITING, words=st.sampled_from(OPENINGS), burst=st.booleans())
     def answer_in_words(self, words: str, burst: bool) -> None:
         self.perform("write", words=words, burst=burst)
         self.perform("submit")
 
-    @precondition(lambda self: self.is_open)
-    @rule()
+    @step(When.OPEN)
     def submit(self) -> None:
         self.perform("submit")
 
-    @precondition(lambda self: self.waits)
-    @rule(number=NUMBERS)
+    @step(When.WAITING, number=NUMBERS)
     def decide(self, number: int) -> None:
         self.perform("decide", number=number, in_list=False)
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def decide_in_list(self, number: int) -> None:
         self.perform("decide", number=number, in_list=True)
 
-    @precondition(lambda self: self.is_open)
-    @rule(is_reloaded=st.booleans())
+    @step(When.OPEN, is_reloaded=st.booleans())
     def run_command(self, is_reloaded: bool) -> None:
         self.perform("run_command", is_reloaded=is_reloaded)
 
-    @precondition(lambda self: self.is_open)
-    @rule(what=st.sampled_from(("both", "files")), is_reloaded=st.booleans())
+    @step(When.OPEN, what=st.sampled_from(("both", "files")), is_reloaded=st.booleans())
     def undo(self, what: str, is_reloaded: bool) -> None:
         self.perform("undo", what=what, is_reloaded=is_reloaded)
 
-    @rule(number=NUMBERS, what=st.sampled_from(("both", "files")))
+    @step(When.ALWAYS, number=NUMBERS, what=st.sampled_from(("both", "files")))
     def change_and_undo(self, number: int, what: str) -> None:
         self.perform("open_by_tree", number=number)
         self.perform("send", kind="write", burst=True)
         self.perform("watch")
         self.perform("undo", what=what, is_reloaded=False)
 
-    @precondition(lambda self: self.is_open)
-    @rule()
+    @step(When.OPEN)
     def clear(self) -> None:
         self.perform("clear")
 
-    @rule()
+    @step(When.ALWAYS)
     def start_task(self) -> None:
         self.perform("start_task")
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def stop_in_list(self, number: int) -> None:
         self.perform("stop_in_list", number=number)
 
-    @rule(outcome=st.sampled_from(("success", "failure", "anyway")))
+    @step(When.ALWAYS, outcome=st.sampled_from(("success", "failure", "anyway")))
     def begin_in_setup(self, outcome: str) -> None:
         self.perform("begin_in_setup", outcome=outcome)
 
-    @rule(place=st.sampled_from(PLACES), number=NUMBERS)
+    @step(When.ALWAYS, place=st.sampled_from(PLACES), number=NUMBERS)
     def look_at_landing(self, place: str, number: int) -> None:
         self.perform("look_at_landing", place=place, number=number)
 
-    @rule(
+    @step(
+        When.ALWAYS,
         outcome=st.sampled_from(("cancel", "keep", "twice", "undo", "race", "dirty", "red")),
         method=st.sampled_from(METHODS),
         number=NUMBERS,
@@ -207,95 +275,86 @@ class PageMachine(RuleBasedStateMachine):
     def land(self, outcome: str, method: str, number: int, clashes: bool) -> None:
         self.perform("land", outcome=outcome, method=method, number=number, clashes=clashes)
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def take_landing_back(self, number: int) -> None:
         self.perform("take_landing_back", number=number)
 
-    @rule(ending=st.sampled_from(("land", "reload", "stop", "red")), number=NUMBERS)
+    @step(When.ALWAYS, ending=st.sampled_from(("land", "reload", "stop", "red")), number=NUMBERS)
     def ride_train(self, ending: str, number: int) -> None:
         self.perform("ride_train", ending=ending, number=number)
 
-    @rule(ending=st.sampled_from(("archive", "cancel")), number=NUMBERS)
+    @step(When.ALWAYS, ending=st.sampled_from(("archive", "cancel")), number=NUMBERS)
     def sweep(self, ending: str, number: int) -> None:
         self.perform("sweep", ending=ending, number=number)
 
-    @rule(action=st.sampled_from(BRANCH_ACTIONS), number=NUMBERS)
+    @step(When.ALWAYS, action=st.sampled_from(BRANCH_ACTIONS), number=NUMBERS)
     def branches_elsewhere(self, action: str, number: int) -> None:
         self.perform("branches_elsewhere", action=action, number=number)
 
-    @precondition(lambda self: self.is_open)
-    @rule()
+    @step(When.OPEN)
     def watch(self) -> None:
         self.perform("watch")
 
-    @precondition(lambda self: self.is_open)
-    @rule()
+    @step(When.OPEN)
     def stop(self) -> None:
         self.perform("stop")
 
-    @precondition(lambda self: self.is_open)
-    @rule(mode=st.sampled_from(("plan", "build", "yolo")))
+    @step(When.OPEN, mode=st.sampled_from(("plan", "build", "yolo")))
     def switch_mode(self, mode: str) -> None:
         self.perform("switch_mode", mode=mode)
 
-    @precondition(lambda self: self.is_open)
-    @rule(turns=st.sampled_from((-3, -1, 1, 3)))
+    @step(When.OPEN, turns=st.sampled_from((-3, -1, 1, 3)))
     def scroll(self, turns: int) -> None:
         self.perform("scroll", turns=turns)
 
-    @rule(is_small=st.booleans())
+    @step(When.ALWAYS, is_small=st.booleans())
     def resize(self, is_small: bool) -> None:
         self.perform("resize", is_small=is_small)
 
-    @precondition(lambda self: self.is_open)
-    @rule()
+    @step(When.OPEN)
     def archive(self) -> None:
         self.perform("archive")
 
-    @precondition(lambda self: self.is_open)
-    @rule()
+    @step(When.OPEN)
     def reload(self) -> None:
         self.perform("reload")
 
-    @precondition(lambda self: self.is_open)
-    @rule()
-    def go_offline(self) -> None:
-        self.perform("go_offline")
-
-    @precondition(lambda self: self.is_offline)
-    @rule()
-    def reload_offline(self) -> None:
-        self.perform("reload_offline")
-
-    @precondition(lambda self: self.is_open and not self.has_tabs)
-    @rule(number=NUMBERS)
+    @step(When.ONE_TAB, number=NUMBERS)
     def open_tab(self, number: int) -> None:
         self.perform("open_tab", number=number)
 
-    @precondition(lambda self: self.has_tabs)
-    @rule()
+    @step(When.TABS)
     def switch_tab(self) -> None:
         self.perform("switch_tab")
 
-    @precondition(lambda self: self.has_tabs)
-    @rule()
+    @step(When.TABS)
     def close_tab(self) -> None:
         self.perform("close_tab")
 
-    @precondition(lambda self: self.is_offline)
-    @rule()
+    @step(When.OPEN)
+    def go_offline(self) -> None:
+        self.perform("go_offline")
+
+    @step(When.OFFLINE)
+    def reload_offline(self) -> None:
+        self.perform("reload_offline")
+
+    @step(When.OFFLINE)
     def come_back(self) -> None:
         self.perform("come_back")
 
-    @precondition(lambda self: self.is_offline)
-    @rule()
+    @step(When.OFFLINE)
     def come_back_soon(self) -> None:
         self.perform("come_back")
 
-    @rule(action=st.sampled_from(("send", "stop", "decide", "archive", "rename")), number=NUMBERS)
+    @step(
+        When.ALWAYS,
+        action=st.sampled_from(("send", "stop", "decide", "archive", "rename")),
+        number=NUMBERS,
+    )
     def elsewhere(self, action: str, number: int) -> None:
         self.perform("elsewhere", action=action, number=number)
 
-    @rule(number=NUMBERS)
+    @step(When.ALWAYS, number=NUMBERS)
     def decide_as_guest(self, number: int) -> None:
         self.perform("decide_as_guest", number=number)

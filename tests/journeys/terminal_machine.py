@@ -166,10 +166,12 @@ class TerminalMachine(RuleBasedStateMachine):
     def take_a_step(self, data: st.DataObject) -> None:
         current = self.shown  # Once: each time, the whole screen is parsed.
         possible = [
-            step for step in STEPS if self._is_possible(step, current) for _ in range(step.weight)
+            step for step in STEPS if self._allows(step.when, current) for _ in range(step.weight)
         ]
         step = data.draw(st.sampled_from(possible))
-        values = data.draw(st.fixed_dictionaries(step.values))
+        self.take(step, data.draw(st.fixed_dictionaries(step.values)))
+
+    def take(self, step: Step, values: dict[str, Any]) -> None:
         match step.name:
             case "talk":
                 self.talk(**values)
@@ -179,8 +181,31 @@ class TerminalMachine(RuleBasedStateMachine):
                 self.has_read |= name == "read_all"
                 self.perform(name, **values)
 
-    def _is_possible(self, step: Step, current: Any) -> bool:
-        match step.when:
+    def is_possible(self, when: When) -> bool:
+        return self._allows(when, self.shown)
+
+    def enable(self, when: When) -> None:
+        """Do what makes a step possible, if it is not, in one session after another."""
+        for number in range(6):
+            if self.is_possible(when):
+                return
+            self.perform("click_row", number=number)
+            if self.waits:
+                self.perform("stop")
+            self.perform("submit")  # what the box still holds
+            match when:
+                case When.QUEUED:
+                    self.perform("queue_up", kinds=["say", "say"])
+                case When.WAITING:
+                    self.perform("send", kind="ask", burst=True)
+                    self.perform("watch")
+                case When.LONG:
+                    for _ in range(5):
+                        self.perform("send", kind="say", burst=True)
+                        self.perform("watch")
+
+    def _allows(self, when: When, current: Any) -> bool:
+        match when:
             case When.OPEN:
                 return current is not None
             case When.WAITING:
