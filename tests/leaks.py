@@ -23,8 +23,10 @@ _OPEN_FILES: Final = Path("/proc/self/fd")
 _THREADS: Final = Path("/proc/self/task")
 _UNIQUE: Final = ("socket:", "pipe:")
 """Open files by number: two of these are never the same."""
-_OF_THE_PROCESS: Final = ("git-read_", "git-write_")
-"""Threads of pools that live as long as the process, by the beginnings of their names."""
+_OF_THE_PROCESS: Final = ("git-read_", "git-write_", "asyncio_")
+"""Threads of pools that live as long as the process or its event loop, by the beginnings of their
+names.
+"""
 _cancel_all_tasks: Final = asyncio.runners._cancel_all_tasks  # type: ignore[attr-defined]
 
 _tolerated: Final[set[str]] = set()

@@ -16,6 +16,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.client.endpoint import find_endpoint
+from tests.leaks import outliving_the_test
 from tests.program import Program, Serving
 
 
@@ -36,7 +37,8 @@ class SharedProgram:
             for directory in (self.program.data, self.program.config):
                 shutil.rmtree(directory)
         if self._serving is None:
-            self._serving = self._open.enter_context(self.program.serving(*self.options))
+            with outliving_the_test():
+                self._serving = self._open.enter_context(self.program.serving(*self.options))
             self._preferences = self.program.call("get_preferences")
         return self._serving
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -19,7 +18,6 @@ from model.git.safe_config import list_settings
 _HEADS: Final = "refs/heads/"
 _REMOTES: Final = "refs/remotes/"
 _COMMON_NAMES: Final = ("main", "master")
-_REMOTE_URL: Final = re.compile(r"remote\.(.*)\.url", re.DOTALL)
 
 
 async def find_root(path: Path) -> Path:
@@ -106,8 +104,10 @@ async def list_remotes(root: Path) -> list[Remote]:
     """Return the configured remotes, their URLs without user names and passwords."""
     urls: dict[str, str] = {}
     for key, url in await asyncio.to_thread(_read_settings, root):
-        if found := _REMOTE_URL.fullmatch(key):
-            urls.setdefault(found[1], url)
+        section, _, rest = key.partition(".")
+        name, dot, variable = rest.rpartition(".")
+        if (section, dot, variable) == ("remote", ".", "url"):
+            urls.setdefault(name, url)
     return [
         Remote(name=clean_line(name), url=clean_line(without_credentials(url)))
         for name, url in urls.items()

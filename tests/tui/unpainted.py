@@ -15,10 +15,10 @@ from textual._context import active_app
 render_update: Final = Compositor.render_update
 
 
-def skip_frame(compositor: Compositor, full: bool = False, **given: Any) -> Any:
+def skip_frame(compositor: Compositor, full: bool = False, *given: Any, **named: Any) -> Any:
     """Replaces `Compositor.render_update`."""
     if full:  # a screenshot, not a frame
-        return render_update(compositor, full=True, **given)
+        return render_update(compositor, True, *given, **named)
     observed = ", ".join(sorted(set(_find_observed(compositor))))
     assert not observed, f"{observed}: nothing is painted unless the test is marked `painted`"
     compositor._dirty_regions.clear()
