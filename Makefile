@@ -32,6 +32,9 @@ test: .venv/developing              ## what to run after a change, or `make test
 test-longer: .venv/developing       ## what `make test` leaves out: real agents, packages, …
 	$(REPEAT) $(PYTEST) $(JOBS) tests -m longer $(PYTEST_OPTIONS)
 
+test-reached: .venv/developing      ## of that, what your change can reach, and a fixed core
+	$(REPEAT) $(PYTEST) $(JOBS) tests -m longer --reached $(PYTEST_OPTIONS)
+
 test-all: test test-longer          ## every test
 
 test-newest: .venv/developing       ## tests/live with the newest version of every agent program
