@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import model.api.all  # noqa: F401 - registers the commands
 from model.agents.catalog import Catalog
@@ -45,6 +46,10 @@ settings.register_profile(
     derandomize=os.environ.get("SPINNEY_NEW_EXAMPLES") != "1",
 )
 settings.load_profile("patient")
+if os.environ.get("SPINNEY_NEW_EXAMPLES") != "1":
+    # Hypothesis reads all modules for constants to try, in each process: a tenth of the time in
+    # which tests are collected. The examples would be others after each change, too.
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -7,11 +7,9 @@ import pytest
 from tests.program import ROOT
 from tests.selection import PRODUCT, is_of_whole_program, read_imports, room_of, select
 
-IMPORTS = read_imports(ROOT)
-
 
 def select_files(*paths: str) -> frozenset[str]:
-    files = select(paths, IMPORTS).files
+    files = select(paths, read_imports(ROOT)).files
     assert files is not None
     return files
 
@@ -99,7 +97,7 @@ def test_a_change_selects_what_it_reaches_and_nothing_else(
     ],
 )
 def test_what_reaches_everything_or_is_not_known_selects_all(path: str) -> None:
-    assert select(["tui/diff/view.py", path], IMPORTS).files is None
+    assert select(["tui/diff/view.py", path], read_imports(ROOT)).files is None
 
 
 def test_a_file_that_is_gone_reaches_what_its_room_reaches() -> None:
@@ -115,11 +113,11 @@ def test_each_room_is_reached_by_tests_below_the_whole_program() -> None:
         rooms.setdefault(room_of(relative), relative)
     assert len(rooms) > 50
     for room, path in rooms.items():
-        files = select([path], IMPORTS).files
+        files = select([path], read_imports(ROOT)).files
         assert files is None or not all(map(is_of_whole_program, files)), room
 
 
 def test_nothing_changed_selects_nothing_but_the_core() -> None:
-    selection = select([], IMPORTS)
+    selection = select([], read_imports(ROOT))
     assert selection.files == frozenset()
     assert "; 0 of " in selection.reason and selection.reason.endswith("and the core")
