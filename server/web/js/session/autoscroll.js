@@ -1,7 +1,7 @@
 // @ts-check
-// Keeps a conversation scrolled to its end. Only the user stops that: by wheel, touch, key or scroll bar, or by a jump
-// of the browser, as its search does. All other scrolling is caused by layout (a hint that disappears and reappears
-// within a frame, an on-screen keyboard, an image that loads late), and then it scrolls back to the end.
+// Keeps a box, as a conversation or a log, scrolled to its end. Only the user stops that: by wheel, touch, key or scroll
+// bar, or by a jump of the browser, as its search does. All other scrolling is caused by layout (a hint that disappears
+// and reappears within a frame, an on-screen keyboard, an image that loads late), and then it scrolls back to the end.
 
 const NEAR = 80; // px from the end, within which a reader who scrolls down has returned to the end
 const INPUT_TIME = 500; // ms after an input in which scrolling counts as caused by it
@@ -19,20 +19,26 @@ export class Autoscroll {
   #userScrollUntil = { up: -INPUT_TIME, down: -INPUT_TIME }; // until when scrolling counts as caused by the user
   #endKeyUntil = -INPUT_TIME; // until when the End key scrolls to the end, which may move
   #touchY = 0;
-  #resizeObserver = new ResizeObserver(() => this.scrollIfOn());
+  #resizeObserver = new ResizeObserver(() => this.#handleResize());
   #mutationObserver = new MutationObserver(() => this.#noteLayoutChange());
-  #abort = new AbortController();
+  /** Stops listening outside the box. @type {AbortController | null} */ #abort = null;
 
   /** @param {HTMLElement} scroller @param {HTMLElement} surroundings elements that can change its size */
   constructor(scroller, surroundings) {
     this.scroller = scroller;
     for (const part of [scroller, ...scroller.children]) this.#resizeObserver.observe(part);
     this.#mutationObserver.observe(surroundings, { subtree: true, childList: true, attributes: true, characterData: true });
-    const passive = { passive: true, signal: this.#abort.signal };
+    const passive = { passive: true };
+    scroller.addEventListener("scroll", () => this.#handleScroll(), passive);
     scroller.addEventListener("wheel", (event) => event.ctrlKey || this.#noteInput(event.deltaY), passive);
     scroller.addEventListener("touchstart", (event) => (this.#touchY = event.touches[0].clientY), passive);
     scroller.addEventListener("touchmove", (event) => this.#handleTouchMove(event), passive);
     scroller.addEventListener("pointerdown", (event) => (this.#isDragging = event.target === scroller && event.pointerType === "mouse"), passive);
+  }
+
+  #listenOutside() {
+    this.#abort = new AbortController();
+    const passive = { passive: true, signal: this.#abort.signal };
     for (const name of /** @type {const} */ (["pointerup", "pointercancel", "pointermove"])) {
       addEventListener(name, (event) => (this.#isDragging &&= event.buttons > 0), passive);
     }
@@ -40,12 +46,6 @@ export class Autoscroll {
     document.addEventListener("selectionchange", () => this.#handleSelection(), passive);
     // A window that grows and shrinks again within a frame scrolls, and resizes nothing for an observer.
     addEventListener("resize", () => this.#noteLayoutChange(), passive);
-  }
-
-  close() {
-    this.#abort.abort();
-    this.#resizeObserver.disconnect();
-    this.#mutationObserver.disconnect();
   }
 
   /** Observe a part again: new content has an estimated height until it is rendered, and observers are not notified if the real one is equal. @param {HTMLElement} part */
@@ -73,13 +73,21 @@ export class Autoscroll {
     if (this.isOn) this.scrollToEnd();
   }
 
-  /** Turn autoscroll on if the end is visible, after the request the reader had scrolled up for is gone. */
+  /** Turn autoscroll on if the end is visible, after what the reader had scrolled up for is gone. */
   scrollIfAtEnd() {
     if (this.isOn || this.#distanceToEnd < 2) this.scrollToEnd();
   }
 
-  /** Handle a scroll event; returns whether autoscroll is on. */
-  handleScroll() {
+  /** A box that is hidden or removed has no size, and does not listen: so nothing has to be closed. */
+  #handleResize() {
+    if (!this.scroller.clientHeight) {
+      this.#abort?.abort();
+      this.#abort = null;
+    } else if (!this.#abort) this.#listenOutside();
+    this.scrollIfOn();
+  }
+
+  #handleScroll() {
     const by = this.scroller.scrollTop - this.#top;
     this.#top = this.scroller.scrollTop;
     const distance = this.#distanceToEnd;
@@ -91,7 +99,6 @@ export class Autoscroll {
       this.isOn = true;
       this.#wasFar = false;
     }
-    return this.isOn;
   }
 
   get #distanceToEnd() {

@@ -75,8 +75,8 @@ class SessionView {
     });
     this.bar = this.header.bar;
     this.element = make("div.session", this.header.element, this.pane.element, make("div.reading", this.scroller, this.scrollButtons.element), this.queue.element, this.composer.element, this.announcer.element);
-    this.scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
     this.autoscroll = new Autoscroll(this.scroller, this.element);
+    this.scroller.addEventListener("scroll", () => this.#handleScroll(), { passive: true });
     // Subscribe before loading, so that no text is missed. After a reconnect it is loaded again, because replayed
     // events contain no text.
     app.connection.showSession(sessionId);
@@ -103,7 +103,6 @@ class SessionView {
     this.#unsubscribe();
     this.header.close();
     this.pane.close();
-    this.autoscroll.close();
     this.queue.close();
     this.announcer.close();
     this.app.connection.showSession(null);
@@ -348,7 +347,7 @@ class SessionView {
   // Scrolling --------------------------------------------------------------------------------------
 
   #handleScroll() {
-    if (this.autoscroll.handleScroll()) this.scrollButtons.hide();
+    if (this.autoscroll.isOn) this.scrollButtons.hide();
     else this.scrollButtons.show({ isAtFirst: this.scroller.scrollTop < 1 && this.conversation.older === 0 });
     if (this.scroller.scrollTop < this.scroller.clientHeight && this.conversation.older > 0) this.#loadOlder();
   }

@@ -7,6 +7,7 @@ import { button, make, patchChildren } from "../dom.js";
 import { formatDuration, pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { hashFor } from "../router.js";
+import { Autoscroll } from "../session/autoscroll.js";
 import { sendProblem } from "./landing_check.js";
 import { labeled, select } from "./form_fields.js";
 import { undoLanding } from "./landing_history.js";
@@ -129,7 +130,7 @@ async function showOutput(app, train, car, name) {
   const dialog = make("dialog.git-sheet", make("h2", title), text, { "aria-label": title });
   dialog.append(make("div.choices", button("Close", () => dialog.close(), ".quiet")));
   showDialog(dialog);
-  text.scrollTop = text.scrollHeight;
+  new Autoscroll(text, dialog).scrollToEnd();
 }
 
 /** @param {App} app @param {Train} train @param {(train: Train) => void} show */

@@ -6,6 +6,7 @@ import { button, make, patchChildren, syncKeyed } from "../dom.js";
 import { formatDuration, pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { externalLink } from "../links.js";
+import { Autoscroll } from "../session/autoscroll.js";
 import { STATES } from "./landing_words.js";
 import { sendByCommand } from "./session_picker.js";
 
@@ -80,6 +81,7 @@ export class Checks {
     const text = make("pre.output", "Loading …", { tabIndex: 0, role: "group", "aria-label": `Log of ${check.name}` });
     const note = make("p.hint", { hidden: true });
     const fold = make("details.log", make("summary", "Log"), note, text);
+    const autoscroll = new Autoscroll(text, fold);
     let isLoaded = false;
     fold.addEventListener("toggle", async () => {
       if (!fold.open || isLoaded) return;
@@ -89,7 +91,7 @@ export class Checks {
         text.textContent = log.text || "The log is empty.";
         note.hidden = !log.left_out;
         note.textContent = `${pluralize(log.left_out, "line")} before are left out.`;
-        text.scrollTop = text.scrollHeight;
+        autoscroll.scrollToEnd();
       } catch (error) {
         isLoaded = false;
         text.textContent = /** @type {Error} */ (error).message;

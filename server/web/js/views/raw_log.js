@@ -4,6 +4,7 @@
 import { missingView } from "../app.js";
 import { button, make } from "../dom.js";
 import { hashFor } from "../router.js";
+import { Autoscroll } from "../session/autoscroll.js";
 import { copyText } from "../session/blocks.js";
 import { loadStylesheet } from "./stylesheet.js";
 
@@ -12,7 +13,7 @@ await loadStylesheet("raw_log");
 const POLL_INTERVAL = 1000;
 const LIMIT = 64 * 1024; // bytes per request
 const MAX_CHUNKS = 32; // maximum chunks while following; older ones are loaded again when scrolling back
-const NEAR = 200; // pixels from the start or end
+const NEAR = 200; // pixels from the start
 
 /**
  * @typedef {object} Chunk the result of `get_raw_log`
@@ -59,6 +60,7 @@ class Log {
     this.text = make("pre.output", { tabIndex: 0, "aria-label": "Raw log", onscroll: () => this.text.scrollTop < NEAR && this.#loadOlder() });
     const back = make("a.button", "Back to the session", { href: hashFor("session", sessionId) });
     this.element = make("div.raw-log", this.status, make("div.choices", back, this.toggle, this.copy, this.older), this.text, this.location);
+    this.autoscroll = new Autoscroll(this.text, this.element);
     this.#draw();
   }
 
@@ -69,13 +71,11 @@ class Log {
       for (;;) {
         const before = this.#newest;
         const chunk = await this.#read({ after: before?.end });
-        const { scrollTop, clientHeight, scrollHeight } = this.text;
-        const isFollowing = scrollTop + clientHeight + NEAR >= scrollHeight;
         this.#newest = chunk;
         if (before && chunk.start !== before.end) this.#clear();
-        if (chunk.text) this.#append(chunk, isFollowing ? MAX_CHUNKS : Infinity);
+        if (chunk.text) this.#append(chunk, this.autoscroll.isOn ? MAX_CHUNKS : Infinity);
         this.#draw(); // the size of the elements above may have changed
-        if (isFollowing) this.text.scrollTop = this.text.scrollHeight;
+        this.autoscroll.scrollIfOn();
         if (!before || chunk.end <= before.end) return;
       }
     });

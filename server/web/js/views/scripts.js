@@ -4,11 +4,11 @@
 import { confirm } from "../dialogs.js";
 import { button, make, patchChildren } from "../dom.js";
 import { icon } from "../icons.js";
+import { Autoscroll } from "../session/autoscroll.js";
 
 /** @typedef {import("../app.js").App} App */
 
 const POLL_INTERVAL = 1000; // ms; what a script prints is no event
-const NEAR_END = 20; // px
 
 export class ScriptList {
   /** @type {ScriptCard[]} */ #cards = [];
@@ -69,6 +69,7 @@ export class ScriptCard {
       this.choices,
       this.outputFold,
     );
+    this.autoscroll = new Autoscroll(this.output, this.element);
     this.#drawChoices();
   }
 
@@ -92,10 +93,9 @@ export class ScriptCard {
     this.onState(run.status);
     this.state.textContent = `${run.status}${run.exit_code ? `, exit code ${run.exit_code}` : ""}`;
     this.state.className = run.status === "failed" ? "bad" : "";
-    const isAtEnd = this.output.scrollHeight - this.output.scrollTop - this.output.clientHeight < NEAR_END;
     this.output.textContent = run.output || "Nothing was printed.";
     this.outputFold.hidden = false;
-    if (isAtEnd) this.output.scrollTop = this.output.scrollHeight;
+    this.autoscroll.scrollIfAtEnd(); // on again if this is the beginning of another run
     this.#drawChoices();
   }
 
