@@ -19,11 +19,12 @@ import pytest
 
 _GRACE: Final = 10.0
 """Seconds for what is about to end: a thread that was asked to, a process that was killed."""
+_COLLECTED_AFTER: Final = 0.1
 _OPEN_FILES: Final = Path("/proc/self/fd")
 _THREADS: Final = Path("/proc/self/task")
 _UNIQUE: Final = ("socket:", "pipe:")
 """Open files by number: two of these are never the same."""
-_OF_THE_PROCESS: Final = ("git-read_", "git-write_", "asyncio_")
+_OF_THE_PROCESS: Final = ("git-read_", "git-write_", "asyncio_", "AnyIO worker thread")
 """Threads of pools that live as long as the process or its event loop, by the beginnings of their
 names.
 """
@@ -80,12 +81,13 @@ def _note_tasks(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _find_left() -> set[str]:
-    left = _find_open() - _tolerated
-    if left:
-        gc.collect()  # what only waits for that is no leak
-    end = time.monotonic() + _GRACE
-    while (left := _find_open() - _tolerated) and time.monotonic() < end:
-        time.sleep(0.01)
+    began = time.monotonic()
+    is_collected = False
+    while (left := _find_open() - _tolerated) and time.monotonic() < began + _GRACE:
+        if not is_collected and time.monotonic() > began + _COLLECTED_AFTER:
+            gc.collect()  # what only waits for that is no leak
+            is_collected = True
+        time.sleep(0.002)
     return left
 
 
