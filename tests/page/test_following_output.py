@@ -17,7 +17,7 @@ from model.domain.scripts import Script, ScriptRun
 from tests.page.browser import PHONE
 from tests.page.conftest import OpenPage
 from tests.page.in_process import InProcessServer
-from tests.page.test_following import BELOW, FRAMES, SIZES, TOP, wait_for_end, wait_until_still
+from tests.page.test_following import BELOW, FRAMES, SIZES, wait_for_end, wait_until_still
 from tests.page.user_input import Pointer
 from tests.patience import PATIENCE
 
