@@ -39,7 +39,7 @@ async def draw_screens() -> dict[Sheet, list[tuple[str, str]]]:
                 app.use_theme(theme)
                 for size in SIZES:
                     await pilot.resize_terminal(*size)
-                    await wait_until_still(app, pilot)
+                    await wait_until_still(pilot)
                     picture = self_contained(app.export_screenshot(title=case.name))
                     sheets[size, theme].append((case.name, picture))
     return sheets
