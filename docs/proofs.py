@@ -90,11 +90,12 @@ def _proofs(path: Path) -> tuple[str, list[Proof]]:
 
 
 def _proof(name: str, test: Callable[..., Any]) -> Proof:
-    cases = tuple(case for mark in getattr(test, "pytestmark", ()) for case in _cases(mark))
+    cases = [case for mark in getattr(test, "pytestmark", ()) for case in _cases(mark)]
+    cases += [_case(row) for row in getattr(test, "rows", ())]
     source = ast.parse(textwrap.dedent(inspect.getsource(test)))
     texts = {node.value for node in ast.walk(source) if isinstance(node, ast.Constant)}
     words = {text for text in texts if isinstance(text, str)}
-    return Proof(name, cases, frozenset({*words, *cases, *(c.split(" ")[0] for c in cases)}))
+    return Proof(name, tuple(cases), frozenset({*words, *cases, *(c.split(" ")[0] for c in cases)}))
 
 
 def _cases(mark: Any) -> Iterator[str]:
@@ -103,6 +104,10 @@ def _cases(mark: Any) -> Iterator[str]:
         return
     for number, value in enumerate(mark.args[1]):
         ids = mark.kwargs.get("ids")
-        values = value if isinstance(value, tuple) else (value,)
-        texts = " ".join(one for one in values if isinstance(one, str))
-        yield ids[number] if ids else " ".join(ascii(texts)[1:-1].split()) or ascii(value)
+        yield ids[number] if ids else _case(value)
+
+
+def _case(value: Any) -> str:
+    values = value if isinstance(value, tuple) else (value,)
+    texts = " ".join(one for one in values if isinstance(one, str))
+    return " ".join(ascii(texts)[1:-1].split()) or ascii(value)

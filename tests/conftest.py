@@ -26,15 +26,17 @@ from model.store.bus import EventBus
 from tests.environment import use_own_environment
 from tests.fakes import FakeBackend
 from tests.model.git.repository import make_templates
-from tests.needs import pytest_runtest_makereport  # noqa: F401 - a hook, found by its name
 from tests.patience import PATIENCE
-from tests.tiers import (  # noqa: F401 - hooks, found by their names
-    pytest_collection_modifyitems,
-    pytest_terminal_summary,
-)
-from tests.together import pytest_xdist_make_scheduler  # noqa: F401 - a hook, found by its name
 
-pytest_plugins = ("tests.leaks", "tests.repeating", "tests.selection", "tests.shuffling")
+pytest_plugins = (
+    "tests.together",
+    "tests.tiers",
+    "tests.leaks",
+    "tests.needs",
+    "tests.repeating",
+    "tests.selection",
+    "tests.shuffling",
+)
 
 # A busy machine exceeds its default limits of 0.2 s for an example and about a second for
 # generating the first ones.

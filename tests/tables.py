@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 AsyncTest = Callable[..., Awaitable[None]]
 
 
-def table(names: str | tuple[str, ...], rows: Sequence[Any]) -> Callable[[AsyncTest], AsyncTest]:
+def table(names: str | tuple[str, ...], rows: Collection[Any]) -> Callable[[AsyncTest], AsyncTest]:
     """As `pytest.mark.parametrize`, but in one test.
 
     For rows that leave nothing behind. All are tried, and those that fail are named.
@@ -34,6 +34,7 @@ def table(names: str | tuple[str, ...], rows: Sequence[Any]) -> Callable[[AsyncT
 
         signature = inspect.signature(test)
         kept = [each for name, each in signature.parameters.items() if name not in own]
+        try_rows.rows = tuple(rows)  # type: ignore[attr-defined]
         try_rows.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
         return try_rows
 

@@ -8,8 +8,11 @@ Files and folders in `LONGER` are marked here; single tests are marked in their 
 with many similar cases that is marked `few(3)`, three stay in the short tier.
 """
 
+import os
 from collections import defaultdict
+from collections.abc import Generator
 from pathlib import Path
+from typing import Final
 from zlib import crc32
 
 import pytest
@@ -51,6 +54,7 @@ LONGER = (
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the longer tier; in an xdist worker, also sort the tests."""
+    _cpu_before[0] = sum(os.times()[:4])
     longer = {TESTS / place for place in LONGER}
     for item in items:
         is_below = not longer.isdisjoint((item.path, *item.path.parents))
@@ -74,21 +78,37 @@ def _leave_few(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.longer)
 
 
+_CPU: Final = "cpu seconds"
+_cpu_before: list[float] = [0.0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note the processor time since the last report, that of ended child processes included."""
+    report = yield
+    now = sum(os.times()[:4])
+    report.user_properties.append((_CPU, now - _cpu_before[0]))
+    _cpu_before[0] = now
+    return report
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print how long the tests of each folder took, summed over all processes."""
-    seconds: dict[str, float] = defaultdict(float)
+    """Print the processor time and the duration of each folder's tests, over all processes."""
+    costs: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     counts: dict[str, int] = defaultdict(int)
     for reports in terminalreporter.stats.values():
         for report in (one for one in reports if isinstance(one, pytest.TestReport)):
             folder = folder_of(report.nodeid)
-            seconds[folder] += report.duration
+            costs[folder][0] += dict(report.user_properties).get(_CPU, 0.0)
+            costs[folder][1] += report.duration
             counts[folder] += report.when == "call"
     if sum(counts.values()) < 100:
         return  # a few files only
-    terminalreporter.section("minutes by folder")
-    for folder in sorted(seconds, key=lambda name: -seconds[name]):
+    terminalreporter.section("CPU seconds and minutes by folder")
+    for folder in sorted(costs, key=lambda name: -costs[name][0]):
+        seconds, duration = costs[folder]
         terminalreporter.write_line(
-            f"{seconds[folder] / 60:6.1f}  {folder} ({counts[folder]} tests)"
+            f"{seconds:7.0f} {duration / 60:6.1f}  {folder} ({counts[folder]} tests)"
         )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.contract.conftest import Call, Chat
 from tests.model.git.repository import Repository
+from tests.tables import table
 
 Check = Callable[[Any], bool]
 
@@ -112,13 +113,9 @@ USAGE = (
 )  # fmt: skip
 
 
-def find_wrong(values: dict[str, Any], checks: dict[str, Check]) -> dict[str, Any]:
-    """The fields whose values are not as they should be."""
-    return {field: values[field] for field in checks if not checks[field](values[field])}
-
-
-async def test_a_project_has_its_fields(project: Any) -> None:
-    assert find_wrong(project, PROJECT) == {}
+@table("field", PROJECT)
+async def test_a_project_has_the_field(project: Any, field: str) -> None:
+    assert PROJECT[field](project[field]), project[field]
 
 
 async def test_a_folder_has_the_fields_of_a_project(call: Call, project: Any) -> None:
@@ -127,8 +124,9 @@ async def test_a_folder_has_the_fields_of_a_project(call: Call, project: Any) ->
     assert (made["is_folder"], made["path"], made["default_branch"]) == (True, "", "")
 
 
-async def test_a_worktree_has_its_fields(worktree: Any) -> None:
-    assert find_wrong(worktree, WORKTREE) == {}
+@table("field", WORKTREE)
+async def test_a_worktree_has_the_field(worktree: Any, field: str) -> None:
+    assert WORKTREE[field](worktree[field]), worktree[field]
 
 
 async def test_a_worktree_of_type_base_is_the_base_directory(call: Call, project: Any) -> None:
@@ -150,12 +148,16 @@ async def worktree_with_status(call: Call, worktree: Any, with_remote: Repositor
     return await call("get_worktree", worktreeId=worktree["id"])
 
 
-async def test_a_worktree_with_git_status_has_its_fields(worktree_with_status: Any) -> None:
-    assert find_wrong(worktree_with_status, CACHED) == {}
+@table("field", CACHED)
+async def test_a_worktree_with_git_status_has_the_field(
+    worktree_with_status: Any, field: str
+) -> None:
+    assert CACHED[field](worktree_with_status[field]), worktree_with_status[field]
 
 
-async def test_a_session_has_its_fields(session: Any) -> None:
-    assert find_wrong(session, SESSION) == {}
+@table("field", SESSION)
+async def test_a_session_has_the_field(session: Any, field: str) -> None:
+    assert SESSION[field](session[field]), session[field]
 
 
 async def test_a_session_has_archived_at_only_when_archived(call: Call, session: Any) -> None:
@@ -177,10 +179,16 @@ async def test_a_session_fetched_by_id_has_its_messages(
     assert [message["role"] for message in whole["messages"]] == ["user", "assistant"]
 
 
-async def test_a_message_has_its_fields(call: Call, session: Any, chat: Chat) -> None:
+@pytest.fixture
+async def message(call: Call, session: Any, chat: Chat) -> Any:
+    """An agent's message."""
     await chat.say(session, "/demo say hello")
-    found = await call("get_messages", sessionId=session["id"])
-    assert find_wrong(found["messages"][-1], MESSAGE) == {}
+    return (await call("get_messages", sessionId=session["id"]))["messages"][-1]
+
+
+@table("field", MESSAGE)
+async def test_a_message_has_the_field(message: Any, field: str) -> None:
+    assert MESSAGE[field](message[field]), message[field]
 
 
 async def test_content_has_text_tool_use_and_tool_result(

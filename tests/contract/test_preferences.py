@@ -5,6 +5,7 @@ from typing import Any
 from model.domain.notices import CHANNELS, REASONS
 from tests.contract.conftest import Call, expect_error
 from tests.server.conftest import Socket
+from tests.tables import table
 
 BOOLEAN = ([True, False], ["yes", 1, None])
 MODELS = ([f"model_{n}" for n in range(1, 6)], ["model_6", None])
@@ -165,14 +166,15 @@ KEYS: dict[str, tuple[Any, tuple[list[Any], list[Any]]]] = {
 }
 
 
-async def test_a_key_has_its_default_and_accepts_only_allowed_values(call: Call) -> None:
-    for key, (default, (allowed, refused)) in KEYS.items():
-        assert (await call("get_preferences"))[key] == default, key
-        for value in allowed:
-            assert (await call("update_preferences", changes={key: value}))[key] == value, key
-        for value in refused:
-            assert key in await expect_error(call, "update_preferences", changes={key: value})
-        assert (await call("get_preferences"))[key] == allowed[-1], key
+@table("key", KEYS)
+async def test_a_key_has_its_default_and_accepts_only_allowed_values(call: Call, key: str) -> None:
+    default, (allowed, refused) = KEYS[key]
+    assert (await call("get_preferences"))[key] == default
+    for value in allowed:
+        assert (await call("update_preferences", changes={key: value}))[key] == value
+    for value in refused:
+        assert key in await expect_error(call, "update_preferences", changes={key: value})
+    assert (await call("get_preferences"))[key] == allowed[-1]
 
 
 async def test_every_prompt_has_a_text_a_model_a_provider_and_a_backend(call: Call) -> None:
