@@ -74,6 +74,8 @@ def pytest_configure() -> None:
 def _note_tasks(loop: asyncio.AbstractEventLoop) -> None:
     if threading.current_thread() is threading.main_thread():
         running = [task for task in asyncio.all_tasks(loop) if not task.cancelling()]
+        if running:
+            _, running = loop.run_until_complete(asyncio.wait(running, timeout=_GRACE))
         made = [task.get_coro() for task in running]
         # Any other one is the loop's own, which closes a generator that was not read to its end.
         _tasks.extend(f"task {coroutine}" for coroutine in made if inspect.iscoroutine(coroutine))
@@ -100,7 +102,8 @@ def _find_open() -> set[str]:
     loggers = [logging.root, *logging.Logger.manager.loggerDict.values()]
     for logger in loggers:
         for handler in getattr(logger, "handlers", ()):
-            found.add(f"log handler {handler!r} of {logger.name}")
+            if not isinstance(handler, logging.NullHandler):  # those of libraries
+                found.add(f"log handler {handler!r} of {logger.name}")
     if _OPEN_FILES.is_dir():
         found |= set(_find_open_files()) | set(_find_children())
     return found

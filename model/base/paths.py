@@ -350,3 +350,13 @@ def file_error(path: Path, error: OSError, verb: str) -> SpinneyError:
             reason = error.strerror or type(error).__name__
             text = f"{path} could not be {verb}: {reason}. Check the disk and try again."
     return SpinneyError(text, "internal_error")
+
+
+def open_without_waiting(path: str, flags: int) -> int:
+    """Open a file for `open(…, opener=…)`, a named pipe without waiting for its other end."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def open_itself(path: str, flags: int) -> int:
+    """As `open_without_waiting`; a symbolic link is an error (`ELOOP`)."""
+    return open_without_waiting(path, flags | os.O_NOFOLLOW)

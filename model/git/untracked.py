@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from model.base.paths import open_itself
 from model.git.run import LARGE_FILE
 
 _MAX_TOTAL_BYTES: Final = 50_000_000
@@ -74,8 +75,8 @@ def _read(path: Path, limit: int) -> tuple[bytes | None, int]:
         mode = 0o100755 if facts.st_mode & stat.S_IXUSR else 0o100644
         if facts.st_size > limit:
             return None, mode
-        # O_NOFOLLOW, O_NONBLOCK: the file may have been replaced by a link or a pipe meanwhile.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        # The file may have been replaced by a link or a pipe meanwhile.
+        with open(path, "rb", opener=open_itself) as file:
             return file.read(limit), mode
     except OSError:
         return None, 0

@@ -17,7 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from model.base.errors import SpinneyError
-from model.base.paths import create_private_directory, find_backup_path, write_atomically
+from model.base.paths import (
+    create_private_directory,
+    find_backup_path,
+    open_without_waiting,
+    write_atomically,
+)
 from model.preferences.apply import parse_preferences
 from model.preferences.schema import Preferences
 
@@ -237,7 +242,7 @@ def _read_patiently(path: Path) -> tuple[dict[str, Any] | None, _Signature]:
 
 def _read(path: Path) -> tuple[dict[str, Any] | None, _Signature]:
     try:
-        with open(path, "rb", opener=_open_without_waiting) as file:
+        with open(path, "rb", opener=open_without_waiting) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise _BrokenError(f"{path} is not a regular file")
@@ -249,11 +254,6 @@ def _read(path: Path) -> tuple[dict[str, Any] | None, _Signature]:
     except OSError as error:
         raise _BrokenError(f"{path} cannot be read: {error.strerror}") from error
     return _decode(content, path), (status.st_ino, status.st_mtime_ns, status.st_size)
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """Open with O_NONBLOCK: otherwise a named pipe at this path would block."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _decode(content: bytes, path: Path) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from model.agents.catalog import DEMO
 from model.base.errors import SpinneyError
+from model.base.paths import open_without_waiting
 from model.domain.projects import Project
 from model.preferences.precedence import first_set
 from model.preferences.schema import CliProfile, Preferences
@@ -116,10 +117,9 @@ def _read_settings(profile: CliProfile, file: str) -> dict[str, Any]:
 
 
 def _read_file(path: Path) -> str:
-    """Read a regular file of limited size. Without O_NONBLOCK, a named pipe would block."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
+    """Read a regular file of limited size."""
+    with open(path, "rb", opener=open_without_waiting) as file:
+        status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "it is not a regular file")
         content = file.read(MAX_BYTES + 1)

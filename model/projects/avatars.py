@@ -13,7 +13,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.image_size import detect_format, is_decompression_bomb
-from model.base.paths import Directories, create_private_directory, write_atomically
+from model.base.paths import Directories, create_private_directory, open_itself, write_atomically
 
 FOLDER: Final = "avatars"
 MAX_BYTES: Final = 2 * 1024 * 1024
@@ -25,16 +25,13 @@ _EXTENSIONS: Final = ("png", "webp", "jpg", "jpeg", "gif")
 def read_image(path: Path) -> bytes:
     """Return the bytes of an image file. Raises for links, devices, large files and non-images."""
     try:
-        # O_NOFOLLOW and O_NONBLOCK: neither follow a link nor block on a pipe without a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(path, "rb", opener=open_itself) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise SpinneyError(f"The image cannot be read: {path} (not a regular file)")
+            return _check(file.read(MAX_BYTES + 1))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not a valid path"
         raise SpinneyError(f"The image cannot be read: {path} ({why})") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise SpinneyError(f"The image cannot be read: {path} (not a regular file)")
-    with os.fdopen(descriptor, "rb") as file:
-        return _check(file.read(MAX_BYTES + 1))
 
 
 def decode_image(text: str) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from model.base.paths import create_private_directory, write_atomically
+from model.base.paths import create_private_directory, open_itself, write_atomically
 from model.base.text import make_visible
 from tui.store.places import SIDE_CONTENTS, Place, SideContent
 from tui.store.task_choices import TaskChoices
@@ -138,9 +138,8 @@ def _forget_oldest(folder: Path) -> None:
 
 
 def _read_own(path: Path) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
+    with open(path, "rb", opener=open_itself) as file:
+        status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid():
             raise OSError("not a regular file of this user")
         data = file.read(MAX_BYTES + 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from model.base.errors import SpinneyError
+from model.base.paths import open_itself
 from model.git.snapshots import plumbing
 from model.git.snapshots.objects import NewObjects
 from model.git.snapshots.scan import to_mode
@@ -128,6 +129,5 @@ class FileReader:
 
 def _read(file: str) -> bytes:
     """Read a regular file, if it was not replaced by a pipe or a link. Raises `OSError`."""
-    descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as opened:
+    with open(file, "rb", opener=open_itself) as opened:
         return opened.read()

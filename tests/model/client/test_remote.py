@@ -277,8 +277,10 @@ async def test_a_stopped_and_started_server_is_resumed(
 async def test_a_pending_call_fails_when_the_connection_is_lost(
     new_client: MakeClient, server: Server
 ) -> None:
+    is_lost = asyncio.Event()
+
     async def wait_for_ever(workspace: Workspace) -> None:
-        await asyncio.Event().wait()
+        await is_lost.wait()
 
     with extra_command(wait_for_ever):
         client = new_client()
@@ -287,6 +289,7 @@ async def test_a_pending_call_fails_when_the_connection_is_lost(
         await server.stop()
         with pytest.raises(SpinneyError, match="was lost"):
             await waiting
+    is_lost.set()
 
 
 @pytest.mark.parametrize(("bound", "most"), [("MAX_QUEUED", 10), ("MAX_QUEUED_SIZE", 1000)])
