@@ -24,7 +24,10 @@ _OPEN_FILES: Final = Path("/proc/self/fd")
 _THREADS: Final = Path("/proc/self/task")
 _UNIQUE: Final = ("socket:", "pipe:")
 """Open files by number: two of these are never the same."""
-_OF_THE_PROCESS: Final = ("git-read_", "git-write_", "asyncio_", "AnyIO worker thread")
+_OF_THE_PROCESS: Final = (
+    *("git-read_", "git-write_", "asyncio_"),
+    *("AnyIO worker thread", "ThreadPoolExecutor-"),  # of libraries
+)
 """Threads of pools that live as long as the process or its event loop, by the beginnings of their
 names.
 """

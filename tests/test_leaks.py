@@ -62,7 +62,7 @@ def test_process():
     kept.append(subprocess.Popen(["sleep", "600"]))
 
 def test_handler():
-    logging.getLogger("some").addHandler(logging.NullHandler())
+    logging.getLogger("some").addHandler(logging.StreamHandler())
 
 async def test_task():
     kept.append(asyncio.create_task(asyncio.sleep(600)))
