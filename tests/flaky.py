@@ -24,17 +24,23 @@ def read_flaky_tests(file: Path, today: date) -> FlakyTests:
     if not file.is_file():
         return FlakyTests()
     try:
-        entries = tomllib.loads(file.read_text("utf-8")).get("test", [])
+        content = tomllib.loads(file.read_text("utf-8"))
+        entries = content.pop("test", [])
         problems = [problem for entry in entries if (problem := _check_entry(entry, today))]
         kinds = {entry["name"]: entry["kind"] for entry in entries}
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         return FlakyTests(problems=(f"{file.name} needs name, kind and date: {error!r}",))
+    problems += [f"{file.name} has [[test]] tables only, not {name}" for name in content]
+    if len(kinds) < len(entries):
+        problems.append(f"{file.name} names a test twice")
     if len(entries) > MOST:
         problems.append(f"{file.name} has {len(entries)} tests, at most {MOST} may be in it")
     return FlakyTests(kinds, tuple(problems))
 
 
 def _check_entry(entry: Mapping[str, Any], today: date) -> str:
+    if entry["date"] > today + timedelta(days=1):  # It may be tomorrow where it was written.
+        return f"{entry['name']} has a date in flaky.toml that is still to come: {entry['date']}"
     expiry = entry["date"] + LIFETIME
     if today <= expiry:
         return ""

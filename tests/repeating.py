@@ -42,6 +42,7 @@ _SEEDS: Final = {
 }
 _MOST: Final = 2
 _TRIES: Final = 2
+_ONE_PASSED: Final = re.compile(rb"^1 passed(?:, \d+ warnings?)? in ", re.MULTILINE)
 _TRY_SECONDS: Final = 300.0
 _MOST_LINES: Final = 20
 _MOST_OUTPUT: Final = 4_000
@@ -96,7 +97,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         stats = config.pluginmanager.get_plugin("terminalreporter").stats
         failures = [*stats.get("failed", []), *stats.get("error", [])]
         verdict = judge(
-            _find_reasons(failures), flaky.kinds, lambda name: _passes_alone(name, config.rootpath)
+            _find_reasons(failures), flaky.kinds, lambda name: passes_alone(name, config.rootpath)
         )
         config.stash[_VERDICT] = verdict
         _move_yellow(stats, verdict)
@@ -123,7 +124,7 @@ def judge(
         elif passes_alone(name):
             verdict.yellow.append(name)
         else:
-            verdict.red[name] = "failed again when repeated alone"
+            verdict.red[name] = "did not pass when repeated alone"
     return verdict
 
 
@@ -188,7 +189,7 @@ def _move_yellow(stats: dict[str, list[Any]], verdict: Verdict) -> None:
             stats[outcome] = red
 
 
-def _passes_alone(name: str, root: Path) -> bool:
+def passes_alone(name: str, root: Path) -> bool:
     environ = os.environ | {_SWITCH: "", "PYTEST_ADDOPTS": ""}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     for _ in range(_TRIES):
@@ -203,7 +204,8 @@ def _passes_alone(name: str, root: Path) -> bool:
             )
         except subprocess.TimeoutExpired:
             continue
-        if done.returncode == pytest.ExitCode.OK:
+        # One that is skipped, or fails as expected, has not passed.
+        if done.returncode == pytest.ExitCode.OK and _ONE_PASSED.search(done.stdout):
             return True
     return False
 

@@ -199,12 +199,15 @@ def test_a_kill_during_an_undo_loses_nothing(
                 undoing.result()
         assert server.process.wait(PATIENCE) == -signal.SIGKILL
     (program.place / "kill").unlink(missing_ok=True)
+    left = tree / f".{uuid.uuid4().hex}.spinney"
     if not words:  # Killed while it wrote a file.
-        (tree / f".{uuid.uuid4().hex}.spinney").touch()
+        left.touch()
     with program.serving("--demo"):
         [known] = program.call("list_turns", f"sessionId={turn.partition('.')[0]}")
         if known["undone"] is None:
             program.call("undo_turn", *undo)
+        else:
+            left.unlink(missing_ok=True)  # It was killed later.
         for number in range(FILES):
             assert (tree / f"file {number:03}").read_text() == f"before {number}\n"
         assert (tree / "other").read_text() == "one\n"

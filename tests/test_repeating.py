@@ -11,7 +11,7 @@ import pytest
 from tests.flaky import LIFETIME, MOST, read_flaky_tests
 from tests.model.git.repository import Repository
 from tests.program import ROOT
-from tests.repeating import judge
+from tests.repeating import judge, passes_alone
 
 ONCE = """\
 def test_{name}(tmp_path):
@@ -113,7 +113,7 @@ def test_red_stays_red_and_says_why_beside_one_that_fails_once(repository: Repos
     ran = run_tier(repository, "-p", "xdist", "-n", "1", *files)
     assert ran.returncode == 1, ran.stdout
     assert "REPEATED test_faults.py::test_once" in ran.stdout
-    assert "RED test_faults.py::test_always: failed again when repeated alone" in ran.stdout
+    assert "RED test_faults.py::test_always: did not pass when repeated alone" in ran.stdout
     assert "RED test_faults.py::test_examples: never repeated: tests with generated" in ran.stdout
     assert "RED test_faults.py::test_crash: never repeated: it did not end" in ran.stdout
     assert "RED test_landing.py::test_landing: never repeated: tests of its kind" in ran.stdout
@@ -151,6 +151,17 @@ def test_at_most_two_may_pass_when_repeated_besides_those_in_the_list(
     assert set(verdict.red) == set(failed) - set(yellow)
 
 
+@pytest.mark.parametrize(
+    ("body", "passes"),
+    [("pass", True), ("pytest.skip('no')", False), ("pytest.xfail('no')", False)],
+)
+def test_only_one_that_really_passes_alone_is_no_failure(
+    tmp_path: Path, body: str, passes: bool
+) -> None:
+    (tmp_path / "test_suite.py").write_text(f"import pytest\n\ndef test_it():\n    {body}\n")
+    assert passes_alone("test_suite.py::test_it", tmp_path) == passes
+
+
 def test_what_is_never_repeated_does_not_run_again() -> None:
     ran: list[str] = []
     verdict = judge({"a": "it did not end", "b": ""}, {"a"}, lambda name: not ran.append(name))
@@ -179,6 +190,14 @@ def test_entries_of_the_list_expire_and_are_few(tmp_path: Path) -> None:
     assert expired.startswith("t1 is in flaky.toml since") and expired.endswith("2026-03-30")
     (many,) = read_flaky_tests(write_list(file, *[0] * (MOST + 1)), TODAY).problems
     assert "at most 10" in many
+    (early,) = read_flaky_tests(write_list(file, -2), TODAY).problems
+    assert "still to come" in early
+    file.write_text(f"{write_list(file, 0).read_text()}\n" * 2)
+    (twice,) = read_flaky_tests(file, TODAY).problems
+    assert "names a test twice" in twice
+    file.write_text(write_list(file, 0).read_text().replace("[[test]]", "[[tests]]"))
+    (other,) = read_flaky_tests(file, TODAY).problems
+    assert "[[test]] tables only, not tests" in other
     for wrong in ("[[test]", '[[test]]\nname = "t"', "test = 1", '[[test]]\ndate = "x"'):
         file.write_text(wrong)
         (problem,) = read_flaky_tests(file, TODAY).problems

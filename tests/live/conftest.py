@@ -28,6 +28,11 @@ from tests.model.backends.agents import (  # noqa: F401 - fixtures
 )
 
 
+@pytest.fixture(autouse=True)
+def leaks() -> None:
+    """Nothing is looked for: the real programs, and connections to them, are several tests'."""
+
+
 @pytest.fixture
 def claude_program(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The real `claude`, on PATH."""

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
-from tests.page.browser import launch_browser, sign_in
+from tests.page.browser import PagePool, launch_browser, sign_in
 from tests.page.conftest import OpenPage
 from tests.program import Serving
 from tests.server.conftest import Socket
@@ -36,6 +36,12 @@ async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bro
         launched = await launch_browser(playwright, home, notifies=True)
         yield launched
         await launched.close()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def pages(browser: Browser) -> PagePool:
+    """The pages of that browser."""
+    return PagePool(browser)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
