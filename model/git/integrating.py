@@ -184,7 +184,8 @@ async def _list_commits(place: Place, base: str, head: str) -> list[_Commit]:
         f"--max-count={_MAX_LISTED + 1}", f"--format={'%x00'.join(_FIELDS)}%x00",
         f"{base}...{head}", "--", environment=place.environment, timeout=120,
     )  # fmt: skip
-    return list(_parse_commits(listed.raw_stdout.decode("utf-8", "replace")))
+    # Bytes in no known encoding are kept: git reads them as Latin-1 in what it commits.
+    return list(_parse_commits(listed.raw_stdout.decode("utf-8", "surrogateescape")))
 
 
 def _parse_commits(text: str) -> Iterator[_Commit]:

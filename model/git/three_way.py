@@ -54,7 +54,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wrote a commit, and when: `1700000000 +0100`."""
+    """Who wrote a commit, and when: `1700000000 +0100`.
+
+    Bytes that are not UTF-8 are surrogate escapes.
+    """
 
     name: str
     email: str

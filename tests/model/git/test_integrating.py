@@ -256,3 +256,54 @@ async def test_a_rebase_takes_a_change_back_where_the_branch_does(
     trees = repository.git("rev-parse", f"{made.commit}^{{tree}}", "main^{tree}").split()
     assert trees[0] == trees[1]
     assert repository.git("rev-list", "--count", f"{base}..{made.commit}") == "2"
+
+
+def _commit_by(repository: Repository, author: bytes, encoding: bytes, message: bytes) -> str:
+    """Commit a new file to the new branch `side` with these bytes, then another one to `main`."""
+    repository.git("checkout", "--quiet", "-b", "side")
+    repository.write("new", "1\n")
+    repository.git("add", "--all")
+    tree, parent = repository.git("write-tree"), repository.git("rev-parse", "HEAD")
+    raw = repository.root / ".git" / "raw"
+    raw.write_bytes(
+        f"tree {tree}\nparent {parent}\nauthor ".encode()
+        + author
+        + b"\ncommitter C <c@c.c> 1700000000 +0000\n"
+        + (b"encoding " + encoding + b"\n" if encoding else b"")
+        + b"\n"
+        + message
+    )
+    head = repository.git("hash-object", "-t", "commit", "-w", str(raw))
+    repository.git("reset", "--quiet", "--hard", head)
+    repository.git("checkout", "--quiet", "main")
+    repository.commit("other", "1\n")
+    return head
+
+
+def _read_all_but_committer(repository: Repository, commit: str) -> list[str]:
+    lines = repository.git("cat-file", "commit", commit).split("\n")
+    return [line for line in lines if not line.startswith("committer ")]
+
+
+@pytest.mark.parametrize(
+    ("author", "encoding", "message"),
+    [
+        pytest.param(
+            "Jörg <jö@x.y> 1700000000 +0130".encode(), b"", "grüße\n".encode(), id="UTF-8"
+        ),
+        pytest.param(b"J\xf6rg <j@x.y> 1700000000 +0130", b"ISO-8859-1", b"gr\xfc\n", id="Latin-1"),
+        pytest.param(b"\x83n <j@x.y> 1700000000 +0900", b"Shift_JIS", b"\x83n\n", id="Shift JIS"),
+        pytest.param(b"J\xf6rg <\xf6@x.y> 1700000000 +0130", b"", b"gr\xfc\n\n\xff\n", id="unsaid"),
+        pytest.param(b"J\xf6rg <j@x.y> 1700000000 +0130", b"klingon", b"gr\xfc\n", id="unknown"),
+        pytest.param(b"\xf6\xc3\xb6 <j@x.y> 1700000000 +0130", b"", b"\xed\xa0\x80\n", id="mixed"),
+    ],
+)
+async def test_a_rebase_keeps_the_author_and_the_message_as_git_does(
+    repository: Repository, tmp_path: Path, author: bytes, encoding: bytes, message: bytes
+) -> None:
+    head = _commit_by(repository, author, encoding, message)
+    place = Place(repository.root, tmp_path / "scratch")
+    made = await integrate(place, repository.git("rev-parse", "main"), head, "rebase", "")
+    repository.git("rebase", "--quiet", "main", "side")
+    ours, plain = (_read_all_but_committer(repository, one) for one in (made.commit, "side"))
+    assert ours == plain
