@@ -6,6 +6,7 @@ hook takes part. Merge drivers are those of the user's own configuration, not of
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,6 +27,7 @@ _WHOLE_FILES: Final = ("-c", "core.bigFileThreshold=512m")
 """Reads take files from 5 MB on for binary, which are never merged."""
 NO_HOOKS: Final = ("-c", f"core.hooksPath={os.devnull}")
 _UTF8: Final = ("-c", "i18n.commitEncoding=UTF-8")
+_RAW_DATE: Final = re.compile(r"[0-9]+ [+-][0-9]{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +106,13 @@ async def commit_tree(
     """Write a commit by the user, and return its id. Raises what git reports."""
     environment = dict(place.environment)
     if author is not None:
+        # Without the `@` git does not take numbers below 100000000 for seconds, and corrects zones.
+        # A date that some program wrote wrongly is left to git to guess.
+        is_raw = _RAW_DATE.fullmatch(author.date)
         environment |= {
             "GIT_AUTHOR_NAME": author.name,
             "GIT_AUTHOR_EMAIL": author.email,
-            "GIT_AUTHOR_DATE": author.date,
+            "GIT_AUTHOR_DATE": f"@{author.date}" if is_raw else author.date,
         }
     options = [option for parent in parents for option in ("-p", parent)]
     made = await git(

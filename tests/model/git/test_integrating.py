@@ -296,6 +296,10 @@ def _read_all_but_committer(repository: Repository, commit: str) -> list[str]:
         pytest.param(b"J\xf6rg <\xf6@x.y> 1700000000 +0130", b"", b"gr\xfc\n\n\xff\n", id="unsaid"),
         pytest.param(b"J\xf6rg <j@x.y> 1700000000 +0130", b"klingon", b"gr\xfc\n", id="unknown"),
         pytest.param(b"\xf6\xc3\xb6 <j@x.y> 1700000000 +0130", b"", b"\xed\xa0\x80\n", id="mixed"),
+        pytest.param(b"A <j@x.y> 1000000 +0130", b"", b"m\n", id="before 1973"),
+        pytest.param(b"A <j@x.y> 0 -0001", b"", b"m\n", id="1970"),
+        pytest.param(b"A <j@x.y> 99999999999 +0000", b"", b"m\n", id="far future"),
+        pytest.param(b"A <j@x.y> 1700000000 +9959", b"", b"m\n", id="no such zone"),
     ],
 )
 async def test_a_rebase_keeps_the_author_and_the_message_as_git_does(
@@ -307,3 +311,14 @@ async def test_a_rebase_keeps_the_author_and_the_message_as_git_does(
     repository.git("rebase", "--quiet", "main", "side")
     ours, plain = (_read_all_but_committer(repository, one) for one in (made.commit, "side"))
     assert ours == plain
+
+
+async def test_a_commit_with_an_impossible_zone_keeps_its_time(
+    repository: Repository, tmp_path: Path
+) -> None:
+    """Git makes no commit with more than four digits of a zone; some programs did."""
+    tree = repository.git("rev-parse", "HEAD^{tree}")
+    place = Place(repository.root, tmp_path / "scratch")
+    author = three_way.Author("A", "j@x.y", "1700000000 +51800")
+    made = await three_way.commit_tree(place, tree, [], "m\n", author)
+    assert repository.git("log", "-1", "--format=%at", made) == "1700000000"
