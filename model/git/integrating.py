@@ -108,13 +108,7 @@ async def _rebase(place: Place, base: str, head: str) -> Integration:
     if len(plain) == len(own) and await _begins_at(place, own, base, head):
         return Integration(head)
     new = [commit for commit in plain if not commit.is_in_base]
-    for found, most in ((own, _MAX_LISTED), (new, _MAX_REBASED)):
-        if len(found) > most:
-            raise SpinneyError(
-                f"This branch has more than {count(most, 'commit')}, too many to rebase here. "
-                "Land it by merge or squash, or rebase it in a shell.",
-                "conflict",
-            )
+    _refuse_what_cannot_be_copied(own, new)
     befores = list(dict.fromkeys([base, *(one.parent for one in new if one.parent)]))
     trees = dict(zip(befores, await _read_trees(place, befores), strict=True))
     listed = {commit.id for commit in own}
@@ -131,6 +125,24 @@ async def _rebase(place: Place, base: str, head: str) -> Integration:
     if len(plain) < len(own):
         await _refuse_lost_resolutions(place, base, head, tree)
     return Integration(onto)
+
+
+def _refuse_what_cannot_be_copied(own: Sequence[_Commit], new: Sequence[_Commit]) -> None:
+    """Raise if `own`, the branch's commits, or `new`, those to copy, are too many or anonymous."""
+    for found, most in ((own, _MAX_LISTED), (new, _MAX_REBASED)):
+        if len(found) > most:
+            raise SpinneyError(
+                f"This branch has more than {count(most, 'commit')}, too many to rebase here. "
+                "Land it by merge or squash, or rebase it in a shell.",
+                "conflict",
+            )
+    for commit in new:
+        if not commit.author.name.strip():
+            raise SpinneyError(
+                f"Commit {commit.id[:10]} has no author name, so it cannot be rebased here. "
+                "Land the branch by merge or squash, or rebase it in a shell.",
+                "conflict",
+            )
 
 
 async def _begins_at(place: Place, own: Sequence[_Commit], base: str, head: str) -> bool:

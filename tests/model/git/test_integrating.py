@@ -313,6 +313,18 @@ async def test_a_rebase_keeps_the_author_and_the_message_as_git_does(
     assert ours == plain
 
 
+@pytest.mark.parametrize("author", [b" <> 1700000000 +0000", b" <j@x.y> 1700000000 +0000"])
+async def test_a_rebase_of_a_commit_without_an_author_name_is_refused(
+    repository: Repository, tmp_path: Path, author: bytes
+) -> None:
+    head = _commit_by(repository, author, b"", b"m\n")
+    base = repository.git("rev-parse", "main")
+    place = Place(repository.root, tmp_path / "scratch")
+    with pytest.raises(SpinneyError, match=f"Commit {head[:10]} has no author name"):
+        await integrate(place, base, head, "rebase", "")
+    assert (await integrate(place, base, head, "squash", "S\n")).commit
+
+
 async def test_a_commit_with_an_impossible_zone_keeps_its_time(
     repository: Repository, tmp_path: Path
 ) -> None:
