@@ -285,10 +285,12 @@ async def test_an_unchanged_status_is_published_only_on_request(git_project: Git
     await poll_all(git_project)
     git_project.workspace.bus.seal()
     names = [entry.event.name for entry in reader.take()[0]]
+    names = [name for name in names if not name.startswith("landing:")]  # It reads on its own.
     assert names == ["git:status-update", "worktree:status_updated"]
     await worktree_status.refresh(git_project.workspace.store, worktree.id)
     git_project.workspace.bus.seal()
-    assert reader.take()[0] == []
+    later = [entry.event.name for entry in reader.take()[0]]
+    assert [name for name in later if not name.startswith("landing:")] == []
 
 
 async def test_the_end_of_a_turn_polls_git_at_once(

@@ -158,16 +158,22 @@ async def test_a_failing_agent_fails_the_review_with_its_own_words(
 
 
 async def test_the_end_of_a_review_is_published(
-    git_project: GitProject, worktree: Worktree, review: Any
+    git_project: GitProject, worktree: Worktree, review: Any, eventually: Eventually
 ) -> None:
     reader = git_project.workspace.bus.reader()
+    ends: list[tuple[bool, str]] = []
+
+    def have_both_ended() -> bool:
+        ends.extend(
+            (entry.event.ok, entry.event.detail)
+            for entry in reader.take()[0]
+            if isinstance(entry.event, TaskCompleted)
+        )
+        return len(ends) == 2
+
     await review(answer(finding()))
     await review(INVALID["no JSON"])
-    ends = [
-        (entry.event.ok, entry.event.detail)
-        for entry in reader.take()[0]
-        if isinstance(entry.event, TaskCompleted)
-    ]
+    await eventually(have_both_ended)
     assert ends[0] == (True, "The review of 'otter' ended with 1 finding.")
     assert ends[1][0] is False and ends[1][1].startswith("The review of 'otter' failed: ")
 

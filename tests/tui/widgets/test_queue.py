@@ -216,7 +216,8 @@ async def test_enter_on_an_empty_box_sends_queued_messages_after_a_stop(start: S
         client.feed(SessionUpdated(session_id="s1", updates={"status": "idle"}))
         await until(pilot, lambda: "send now" in app.main.chat.queue.render().plain)
         # The placeholder is shown while the box is empty; otherwise enter sends its text.
-        assert "Enter sends queued messages" in str(app.main.chat.composer.placeholder)
+        sends = "Enter sends queued messages"
+        await until(pilot, lambda: sends in str(app.main.chat.composer.placeholder))
         assert app.main.chat.status.text.endswith("idle · 1 queued")
         await pilot.press("enter")
         await until(pilot, lambda: client.called("send_queued_messages"))
