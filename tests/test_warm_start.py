@@ -2,16 +2,18 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.patience import PATIENCE
-from tests.program import FROM_SOURCE, Program, until
-from tests.warm_start import WarmProcess, has_same_interpreter
+from tests.program import FROM_SOURCE, ROOT, Program, until
+from tests.warm_start import STARTED_AT, WarmProcess, has_same_interpreter
 
 SHOW = """
 import json, os, sys, time
@@ -92,6 +94,21 @@ def test_one_does_not_change_what_the_next_one_imports(tmp_path: Path) -> None:
     assert start(tmp_path, change).communicate(timeout=PATIENCE)[0] == "other\n"
     look = "import model; print(model.__version__)"
     assert start(tmp_path, look).communicate(timeout=PATIENCE)[0] != "other\n"
+
+
+def test_what_notes_the_time_of_its_import_notes_that_of_the_start(tmp_path: Path) -> None:
+    show = "import sys; from model.git import replacing; print(replacing._STARTED_AT)"
+    assert start(tmp_path, show).communicate(timeout=PATIENCE)[0]
+    before = time.time()
+    assert float(start(tmp_path, show).communicate(timeout=PATIENCE)[0]) >= before
+    noted = re.compile(r"^(\w+)\b[^\n(]*= (?:time\.)?(?:time|monotonic|perf_counter)\(\)", re.M)
+    found = {
+        (".".join(file.relative_to(ROOT).with_suffix("").parts), name)
+        for package in ("model", "server", "tui", "themes")
+        for file in (ROOT / package).rglob("*.py")
+        for name in noted.findall(file.read_text())
+    }
+    assert found == set(STARTED_AT)
 
 
 def test_other_settings_of_the_interpreter_need_a_start_of_their_own() -> None:

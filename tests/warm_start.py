@@ -34,6 +34,8 @@ from tests.leaks import outliving_the_test
 _ROOT: Final = Path(__file__).resolve().parents[1]
 _PACKAGES: Final = ("model", "server", "tui", "themes")
 _LANG: Final = "C.UTF-8"
+STARTED_AT: Final = (("model.git.replacing", "_STARTED_AT"),)
+"""What the program notes of the time when it is imported."""
 _LENGTH: Final = struct.Struct("=I")
 _NUMBER: Final = struct.Struct("=i")
 
@@ -218,6 +220,8 @@ def _become(request: _Request, streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request.environ)
     time.tzset()
+    for module, name in STARTED_AT:
+        setattr(sys.modules[module], name, time.time())
     _open_streams()
     sys.argv[:] = request.command[1:]
     sys.orig_argv[:] = request.command
