@@ -140,6 +140,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/git/hosts.py: _URL": fullmatch,
     "model/git/merging.py: _NOT_UP_TO_DATE": findall,
     "model/git/branch_summary.py: _split_evenly": lambda split, text: split(text, 16_000),
+    "model/git/three_way.py: _RAW_DATE": fullmatch,
     "model/git/refs.py: _FORBIDDEN": search,
     "model/git/refs.py: make_branch_name": call,
     "model/git/error_messages.py: _CREDENTIALS": findall,
