@@ -69,6 +69,18 @@ def settling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def ended_by_quitting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End applications as quitting does: updates may still come when the widgets are gone."""
+    shut_down = SpinneyApp._shutdown
+
+    async def quit_app(app: SpinneyApp) -> None:
+        app._exit = True
+        await shut_down(app)
+
+    monkeypatch.setattr(SpinneyApp, "_shutdown", quit_app)
+
+
+@pytest.fixture(autouse=True)
 def unpainted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Paint no frames, unless the test is marked `painted`."""
     if request.node.get_closest_marker("painted") is None:

@@ -4,8 +4,6 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from textual.css.query import NoMatches
-
 from model.api.notices import set_focus
 from model.base.errors import SpinneyError
 from tui.shell.bars import is_conversation_visible
@@ -43,10 +41,7 @@ class FocusReport:
         if screen.mirror.lost is not None or not screen.mirror.is_loaded:
             return
         is_seen = screen.app.app_focus and is_conversation_visible(screen)
-        try:
-            shown = screen.chat.session_id if is_seen else None
-        except NoMatches:
-            return  # The application is ending: the screen has no widgets any more.
+        shown = screen.chat.session_id if is_seen else None
         if shown != self._reported:
             self._reported = shown
             self._start(self._report(shown))
