@@ -172,6 +172,8 @@ def _fork_on_request(channel: int) -> _Request | None:
             continue
         received = _receive(channel)
         if received is None:
+            for pid in status_pipes:  # The tests were killed.
+                os.kill(pid, signal.SIGTERM)
             return None
         request, (*streams, status_pipe) = received
         pid = os.fork()

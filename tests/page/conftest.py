@@ -219,8 +219,8 @@ async def open_page(
 
     `await open_page("/session/ID", screen=PHONE)`; `base_url` if a proxy is between the page and
     Spinney; `has_worker=True` for tests of the service worker, which loads every file of the page;
-    `guest_link` opens that instead of signing in; `is_new=True` for a test that installs a clock or
-    adds scripts, as pages of earlier tests are emptied and used again.
+    `guest_link` opens that instead of signing in; `is_new=True` for a test that adds scripts, as
+    pages of earlier tests are emptied and used again.
     What the pages of a failed test showed is part of its report.
     """
     async with AsyncExitStack() as opened:

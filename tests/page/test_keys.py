@@ -177,7 +177,7 @@ async def test_every_text_field_takes_what_is_typed_and_lets_the_focus_go(
 async def test_a_search_that_is_left_while_one_types_does_not_change_the_next_address(
     open_page: OpenPage,
 ) -> None:
-    page = await open_page(is_new=True)
+    page = await open_page()
     await page.clock.install()
     await page.keyboard.press("Control+Shift+F")
     await expect(page.get_by_label("Search messages")).to_be_focused()
