@@ -195,7 +195,7 @@ async def test_up_takes_the_newest_queued_message_back_and_offers_no_copy(start:
         client.feed(*queued_events("one", "two"))
         await until(pilot, lambda: len(app.main.chat.queue.messages) == 2)
         box.sent_messages = ["before", "one", "two"]
-        await pilot.press("up", "up")
+        await app._press_keys(["up", "up"])  # the second while the first is at work
         await until(pilot, lambda: box.text == "two")
         assert [given["message_id"] for given in client.called("remove_queued_message")] == ["two"]
         await until(pilot, lambda: len(app.main.chat.queue.messages) == 1)
