@@ -5,8 +5,9 @@ the purpose of each name: `test_textual_internals.py` fails with it when one is 
 another module uses a private name.
 """
 
+import inspect
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rich.segment import Segment
@@ -22,6 +23,8 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import Region, Size
 from textual.keys import Keys
 from textual.strip import Strip
+from textual.worker import Worker
+from textual.worker_manager import WorkerManager
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -65,6 +68,9 @@ INTERNALS: Final = (
     Internal("textual.app:App()._exit", "says that the application ends already"),
     Internal("textual.app:App._fatal_error", "prints a traceback, where a sentence is better"),
     Internal("textual.app:App()._exception", "is what the application ended for"),
+    Internal("textual.app:App()._workers", "starts workers"),
+    Internal("textual.worker:Worker()._task", "ends also when its work has never begun"),
+    Internal("textual.worker:Worker()._work", "is what a worker runs"),
     Internal("textual.widgets:TextArea()._theme", "has the colors that its rows are drawn with"),
     Internal("textual.drivers.linux_driver:LinuxDriver()._file", "is the stream it writes to"),
     Internal("textual._xterm_parser:XTermParser", "is the base of what reads keys"),
@@ -195,6 +201,10 @@ class Frame:
 class FrameApp(App[None]):
     """An application that can draw its frames itself."""
 
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named)
+        self._workers = Workers(self)
+
     def draw_frame(self, screen: "Screen[Any]", frame: Frame | None) -> bool:
         """Draw a frame; false leaves it to Textual. `frame` is `None` if output is suspended."""
         return False
@@ -235,6 +245,33 @@ class FrameApp(App[None]):
 def fail(error: Exception) -> None:
     """Raise the error, as a callback for which Textual ends the application."""
     raise error
+
+
+# Workers ----------------------------------------------------------------------------------------
+
+
+class Workers(WorkerManager):
+    """Starts workers, and closes the work of one that is canceled before its first step.
+
+    That is what keys in a burst do, and the end of a screen. Python would report coroutines that
+    were never awaited, at the time when it finds them: in the middle of what is on the screen.
+    """
+
+    def add_worker(self, worker: Worker[Any], start: bool = True, exclusive: bool = True) -> None:
+        """Add a worker and, unless `start` is false, start it."""
+        super().add_worker(worker, start, exclusive)
+        work = worker._work
+        if worker._task is not None and inspect.iscoroutine(work):
+            worker._task.add_done_callback(lambda _: close_unstarted(work))
+
+
+def close_unstarted(work: Coroutine[Any, Any, Any]) -> None:
+    """Close a coroutine, if it has not begun, with those that it was given to await."""
+    if inspect.getcoroutinestate(work) == inspect.CORO_CREATED:
+        for given in inspect.getcoroutinelocals(work).values():
+            if inspect.iscoroutine(given):
+                close_unstarted(given)
+        work.close()
 
 
 # The driver -------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widgets import TextArea
+from textual.worker import Worker
 
 import tui
 from tests.program import ROOT
@@ -38,7 +39,13 @@ async def create_instance(kind: type[Any]) -> Any:
     """An instance as in a running application."""
     app: App[None] = App()
     async with app.run_test():
-        instances = {App: app, Screen: app.screen, Strip: Strip([]), TextArea: TextArea()}
+        instances = {
+            App: app,
+            Screen: app.screen,
+            Strip: Strip([]),
+            TextArea: TextArea(),
+            Worker: Worker(app, lambda: None),
+        }
         return instances[kind] if kind in instances else LinuxDriver(app)
 
 
@@ -101,6 +108,8 @@ def private_names_of(library: str) -> set[str]:
     }
 
 
+@pytest.mark.longer
+@pytest.mark.core
 def test_no_other_module_uses_a_private_name() -> None:
     theirs = set().union(*map(private_names_of, LIBRARIES))
     found = []
