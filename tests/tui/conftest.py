@@ -71,13 +71,13 @@ def settling(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def ended_by_quitting(monkeypatch: pytest.MonkeyPatch) -> None:
     """End applications as quitting does: updates may still come when the widgets are gone."""
-    shut_down = SpinneyApp._shutdown
+    shut_down = textual_app.App._shutdown
 
-    async def quit_app(app: SpinneyApp) -> None:
+    async def quit_app(app: textual_app.App[object]) -> None:
         app._exit = True
         await shut_down(app)
 
-    monkeypatch.setattr(SpinneyApp, "_shutdown", quit_app)
+    monkeypatch.setattr(textual_app.App, "_shutdown", quit_app)
 
 
 @pytest.fixture(autouse=True)
