@@ -1,6 +1,7 @@
 """A pilot that waits for what its keys and clicks have caused, and for nothing else."""
 
 import asyncio
+from itertools import pairwise
 from typing import Final
 
 from textual.pilot import Pilot
@@ -12,6 +13,8 @@ _MOST_ROUNDS: Final = 100
 """Refreshes after one key. More are a layout that changes to and fro, as of a dialog that gets a
 scroll bar in three columns and loses it again: nothing would come of waiting for its end.
 """
+_BETWEEN_KEYS: Final = 0.01
+"""Seconds of the loop's clock, which stands still while the loop works."""
 
 
 class SettlingPilot(Pilot[None]):
@@ -23,9 +26,16 @@ class SettlingPilot(Pilot[None]):
     """
 
     async def press(self, *keys: str) -> None:
-        for key in keys:
+        """Press keys. Between two letters there is no new layout: who types looks at the end."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        for key, following in pairwise((*keys, "")):
+            await asyncio.sleep(_BETWEEN_KEYS)
             await self.app._press_keys([key])
-            await self._settle()
+            if len(key) == len(following) == 1:
+                await loop.drain()
+            else:
+                await self._settle()
 
     async def pause(self, delay: float | None = None) -> None:
         if delay is not None:

@@ -3,9 +3,13 @@
 Where nothing is ready and nothing outside of the loop can call it, an idle loop moves its clock to
 its next timer instead of sleeping. So waits cost nothing, and a wait for what never comes ends at
 once. While a worker thread runs, or a socket or another thread is there, no time is skipped.
+
+Nor does work take time, but for a microsecond in each round, so that what is later has a later
+time: a slow machine would change the order of timers and keys.
 """
 
 import asyncio
+import selectors
 import threading
 import time
 from collections.abc import Callable
@@ -17,13 +21,29 @@ _POLL: Final = 0.001
 """Seconds between two looks at a running worker thread."""
 
 _real_monotonic: Final = time.monotonic
-_skipped = 0.0
-"""Seconds that loops have skipped in this process."""
+_now = _real_monotonic()
 
 
 def monotonic() -> float:
-    """`time.monotonic`, with the time that loops have skipped."""
-    return _real_monotonic() + _skipped
+    """Like `time.monotonic`, the time that loops have skipped and waited in this process."""
+    return _now
+
+
+def _pass(seconds: float) -> None:
+    global _now
+    _now += max(0.0, seconds)
+
+
+class _Selector(selectors.DefaultSelector):
+    """Waits for what is outside of the loop; meanwhile time passes."""
+
+    def select(self, timeout: float | None = None) -> Any:
+        before = _real_monotonic()
+        try:
+            return super().select(timeout)
+        finally:
+            if timeout is None or timeout > 0:
+                _pass(_real_monotonic() - before)
 
 
 class Gate(threading.Event):
@@ -61,7 +81,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     _selector: Any
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(_Selector())
         self.awaits_jobs = True
         """Whether `drain` waits for worker threads; not where the test stops what they wait for."""
         self._jobs = 0
@@ -104,10 +124,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _run_once(self) -> None:
         if not self._ready and self._scheduled and self.is_alone:
             self._skip_to_next_timer()
+        _pass(1e-6)
         super()._run_once()  # type: ignore[misc]
 
     def _skip_to_next_timer(self) -> None:
-        global _skipped
         due = [timer.when() for timer in self._scheduled if not timer.cancelled()]
         if due:
-            _skipped += max(0.0, min(due) - monotonic())
+            _pass(min(due) - monotonic())

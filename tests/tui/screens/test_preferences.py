@@ -14,7 +14,7 @@ from model.api.preferences import MagicPrompt, PromptVariable
 from model.domain.events.program import PreferencesUpdated
 from model.preferences.apply import apply_changes
 from model.preferences.fields import shown_fields
-from model.preferences.schema import Preferences
+from model.preferences.schema import CliProfile, Preferences
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient, a_client
 from tests.tui.waiting import until, until_shown
@@ -342,8 +342,12 @@ async def test_a_profile_is_created_and_its_settings_stay_hidden(start: Start) -
         assert app.screen.query_one(MessageArea).text == ""
         await pilot.press(*"2", "enter")
         await until(pilot, lambda: isinstance(app.screen, ProfilesScreen))
-        (profile,) = app.main.state.preferences.custom_cli_profiles
-        assert profile.name == "work2"
+
+        def profiles() -> list[CliProfile]:
+            return app.main.state.preferences.custom_cli_profiles
+
+        await until(pilot, lambda: [profile.name for profile in profiles()] == ["work2"])
+        (profile,) = profiles()
         assert json.loads(profile.settings_json) == {"env": {"KEY": "sk-1"}}
 
 
