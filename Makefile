@@ -4,8 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 TESTS ?= tests
 ROUNDS ?= 10
-# Some tests wait for programs: more of them than there are processors. With many more, all are slow.
-JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) * 2)')
+# One more than processors, as some tests wait for programs. Each reads all tests once, 10 s of CPU time.
+JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 NEWEST := .tools/newest
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check install --no-user --constraint constraints.txt
 

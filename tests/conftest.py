@@ -26,6 +26,7 @@ from model.store.bus import EventBus
 from tests.environment import use_own_environment
 from tests.fakes import FakeBackend
 from tests.model.git.repository import make_templates
+from tests.nightly import examples
 from tests.patience import PATIENCE
 
 pytest_plugins = (
@@ -42,6 +43,7 @@ pytest_plugins = (
 # generating the first ones.
 settings.register_profile(
     "patient",
+    max_examples=examples(40, 300),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     # A change is judged by the same examples each time; `make stress` looks for new ones.
@@ -59,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     use_own_environment(config)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()  # while tests are collected: nearly all of it stays
     # With Python's threshold of 700 objects, garbage collection took a third of the time of the
     # terminal's tests.
     gc.set_threshold(50_000, 20, 50)
@@ -68,6 +71,7 @@ def pytest_collection_finish() -> None:
     """Exclude all objects created so far from garbage collection: they live until exit."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

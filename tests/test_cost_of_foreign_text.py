@@ -68,6 +68,8 @@ def _find_calls(
         yield from _find_calls(child, name)
 
 
+@pytest.mark.longer
+@pytest.mark.core
 def test_each_expression_is_in_the_list_of_readers_once() -> None:
     found = {place for place, _ in find_uses()}
     assert sorted(found - READERS.keys() - OTHERS.keys()) == [], "add a row for each of these"
@@ -128,6 +130,8 @@ def test_markdown_is_parsed_in_linear_time(
     )
 
 
+@pytest.mark.longer
+@pytest.mark.core
 @pytest.mark.parametrize(
     ("expression", "method"),
     [

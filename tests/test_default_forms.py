@@ -107,6 +107,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path 
         yield {**found, "gone": program.place / "gone", "program": program}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_command_that_names_nothing_does_it_or_says_why_not(
     places: dict[str, Path],

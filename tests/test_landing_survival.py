@@ -99,8 +99,7 @@ def expect_landed_or_not(
     return landed
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("step", MOVE)
+@pytest.mark.parametrize("step", [pytest.param(MOVE[0], marks=pytest.mark.core), *MOVE[1:]])
 def test_a_kill_during_a_landing_leaves_it_done_or_not_begun(
     step: tuple[str, bool],
     program: Program,
@@ -122,8 +121,7 @@ def test_a_kill_during_a_landing_leaves_it_done_or_not_begun(
         assert git(repository, "status", "--porcelain") == ""
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("step", RETURN)
+@pytest.mark.parametrize("step", [pytest.param(RETURN[0], marks=pytest.mark.core), *RETURN[1:]])
 def test_a_kill_during_an_undo_leaves_it_done_or_not_begun(
     step: tuple[str, bool],
     program: Program,
@@ -145,8 +143,7 @@ def test_a_kill_during_an_undo_leaves_it_done_or_not_begun(
         assert not (repository / "one").exists()
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("step", TRAIN)
+@pytest.mark.parametrize("step", [pytest.param(TRAIN[0], marks=pytest.mark.core), *TRAIN[1:]])
 def test_a_kill_during_a_train_leaves_the_base_and_no_trace(
     step: tuple[str, bool],
     program: Program,

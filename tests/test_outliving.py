@@ -257,7 +257,6 @@ def test_a_killed_spinney_restores_its_terminal_and_can_be_started_again(
 # Two terminals -----------------------------------------------------------------------------------
 
 
-@pytest.mark.short
 def test_a_second_terminal_attaches_to_the_running_spinney(spinney: Program) -> None:
     with open_running(spinney) as (first, _), spinney.on_a_terminal() as second:
         second.wait_for_text("1 running")
@@ -380,7 +379,6 @@ _SHELL_WITH_JOB_CONTROL: tuple[str, ...] = (
 )
 
 
-@pytest.mark.short
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_ctrl_z_returns_to_the_shell_and_agents_keep_running(spinney: Program) -> None:
     spinney.environ["PS1"] = "shell> "

@@ -119,8 +119,7 @@ def expect_everything(program: Program, facts: dict[str, object]) -> None:
     assert session["name"] == "Talk"
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("step", DELETION)
+@pytest.mark.parametrize("step", [pytest.param(DELETION[0], marks=pytest.mark.core), *DELETION[1:]])
 def test_a_kill_during_a_deletion_loses_nothing(
     step: tuple[str, bool, str], program: Program, repository: Path
 ) -> None:
@@ -136,8 +135,9 @@ def test_a_kill_during_a_deletion_loses_nothing(
         expect_everything(program, facts)
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize("step", RESTORATION)
+@pytest.mark.parametrize(
+    "step", [pytest.param(RESTORATION[0], marks=pytest.mark.core), *RESTORATION[1:]]
+)
 def test_a_kill_during_a_restoration_loses_nothing(
     step: tuple[str, bool, str], program: Program, repository: Path
 ) -> None:
@@ -176,7 +176,6 @@ def play_turn(program: Program, worktree: dict[str, Any], repository: Path) -> s
     return str(turn["turn_id"])
 
 
-@pytest.mark.longer
 @pytest.mark.parametrize("step", [pytest.param(UNDO[-1], marks=pytest.mark.core), *UNDO[:-1]])
 def test_a_kill_during_an_undo_loses_nothing(
     step: tuple[str, bool], program: Program, repository: Path

@@ -162,6 +162,7 @@ def test_only_one_that_really_passes_alone_is_no_failure(
     assert passes_alone("test_suite.py::test_it", tmp_path) == passes
 
 
+@pytest.mark.short
 def test_what_is_never_repeated_does_not_run_again() -> None:
     ran: list[str] = []
     verdict = judge({"a": "it did not end", "b": ""}, {"a"}, lambda name: not ran.append(name))
@@ -204,6 +205,7 @@ def test_entries_of_the_list_expire_and_are_few(tmp_path: Path) -> None:
         assert "needs name, kind and date" in problem
 
 
+@pytest.mark.short
 def test_the_list_of_this_suite_can_be_read() -> None:
     listed = read_flaky_tests(ROOT / "tests/flaky.toml", TODAY)
     assert listed.problems == ()

@@ -106,6 +106,7 @@ def test_a_file_that_is_gone_reaches_what_its_room_reaches() -> None:
     assert not is_in("tests/model", gone)
 
 
+@pytest.mark.core
 def test_each_room_is_reached_by_tests_below_the_whole_program() -> None:
     rooms: dict[str, str] = {}
     for path in chain(*((ROOT / top).rglob("*.py") for top in PRODUCT)):

@@ -84,6 +84,7 @@ def read_saved_text(program: Program) -> str:
     return "\n".join(body.get("text", "") for body in bodies)
 
 
+@pytest.mark.core
 def test_a_kill_during_an_answer_loses_no_message_and_leaves_no_process(
     program: Program, repository: Path
 ) -> None:

@@ -117,6 +117,7 @@ def test_processes_of_a_killed_spinney_end_at_the_next_start(spinney: Program) -
         until(lambda: not find_processes(spinney) & work, "no process of the killed one is left")
 
 
+@pytest.mark.short
 def test_a_dumb_terminal_gets_one_sentence(spinney: Program) -> None:
     command = ("env", "TERM=dumb", *spinney.command)
     with spinney.on_a_terminal("demo", command=command) as terminal:

@@ -44,6 +44,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
     return run_here
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -209,6 +210,7 @@ def run_in_shell(program: Program, script: str) -> "subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("words", ["--help", "call", "schema", "completion bash"])
 def test_a_full_output_device_is_reported(tmp_path: Path, words: str) -> None:
     ran = run_in_shell(Program(tmp_path), f"$spinney {words} >/dev/full")

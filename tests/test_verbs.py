@@ -37,6 +37,7 @@ def start(program: Program, name: str, prompt: str, *words: str) -> dict[str, An
     return started
 
 
+@pytest.mark.short
 def test_a_task_is_started_waited_for_listed_and_read(served: Program) -> None:
     ran = served.run("new", "/demo write a.txt: one\x1b[2J", "--name", "first", "--mode",
                   "build", "--wait")  # fmt: skip

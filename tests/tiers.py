@@ -5,7 +5,8 @@ programs, builds packages, repeats against a server process what the short tier 
 and covers lost connections, hostile text and misbehaving agents case by case.
 
 Files and folders in `LONGER` are marked here; single tests are marked in their files. Of a test
-with many similar cases that is marked `few(3)`, three stay in the short tier.
+with many similar cases that is marked `few(3)`, three stay in the short tier. Of the tests of a
+file that start what is in `STARTS`, the first few do.
 """
 
 import os
@@ -30,18 +31,33 @@ LONGER = (
     "live",
     "model/backends/test_acp_life.py",
     "model/backends/test_acp_modes.py",
+    "model/turns/test_two_clients.py",
     "page",
-    "terminal/test_foreign_text.py",
-    "terminal/test_slow_lines.py",
+    "terminal",
     "test_bench_runs.py",
     "test_doctor_and_faults.py",
     "test_documented_commands.py",
+    "test_example.py",
+    "test_hang_up.py",
+    "test_land_command.py",
+    "test_landing_survival.py",
+    "test_leaks.py",
     "test_makefile.py",
     "test_media.py",
+    "test_needs.py",
     "test_night_away.py",
     "test_outliving.py",
     "test_packaging.py",
+    "test_recovery_survival.py",
+    "test_repeating.py",
     "test_restart.py",
+    "test_selection.py",
+    "test_survival.py",
+    "test_terminal_ends.py",
+    "test_tiers.py",
+    "test_undo_command.py",
+    "test_verbs.py",
+    "test_why_and_conflicts.py",
     "tui/composer/test_agent_commands.py",
     "tui/diff/test_diff_comments.py",
     "tui/screens/test_full_screens.py",
@@ -49,9 +65,27 @@ LONGER = (
     "tui/screens/test_server_screen.py",
     "tui/shell/test_agents_astray.py",
     "tui/shell/test_bounded.py",
+    "tui/shell/test_changed_outside.py",
+    "tui/shell/test_coming_back.py",
     "tui/shell/test_repeated_keys.py",
+    "tui/shell/test_signals.py",
+    "tui/shell/test_slow_creation.py",
 )
 """Files and folders, relative to tests/. A test in them that is marked `short` stays short."""
+
+STARTS = {
+    "start": 3,  # the terminal's application
+    "shown": 1,  # the same, on one screen
+    "target": 2,  # the commands of the contract
+    "workspace": 2,
+    "templates": 3,  # repositories
+    "spinney": 1,  # a process
+    "served": 3,  # the command line on one
+    "open_demo": 6,  # the demo agent
+    "open_small": 2,  # an ACP agent
+}
+"""Fixtures that start or make what costs as much as fifty tests of a function, and for how many
+tests of a file. Each of these counts with one case; one that is marked `short` stays short."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -63,6 +97,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if is_below and not item.get_closest_marker("short"):
             item.add_marker(pytest.mark.longer)
     _leave_few(items)
+    _leave_first(items)
     if hasattr(config, "workerinput"):
         longest_first(items)
 
@@ -78,6 +113,22 @@ def _leave_few(items: list[pytest.Item]) -> None:
         assert few is not None
         for item in sorted(alike, key=lambda item: crc32(item.name.encode()))[few.args[0] :]:
             item.add_marker(pytest.mark.longer)
+
+
+def _leave_first(items: list[pytest.Item]) -> None:
+    """Mark the tests of each file that start something, but for the first few."""
+    started: dict[Path, set[str]] = defaultdict(set)
+    for item in items:
+        if item.get_closest_marker("longer") or item.get_closest_marker("short"):
+            continue
+        allowed = [STARTS[name] for name in getattr(item, "fixturenames", ()) if name in STARTS]
+        if not allowed:
+            continue
+        test = item.nodeid.partition("[")[0]
+        first = started[item.path]
+        if test in first or len(first) >= min(allowed):
+            item.add_marker(pytest.mark.longer)
+        first.add(test)
 
 
 _CPU: Final = "cpu seconds"

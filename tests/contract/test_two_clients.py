@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from server.app import Server
 from tests.fakes import FakeBackend, echo, plan
 from tests.model.client.test_remote import QUICK, Mirror
 from tests.model.git.repository import Repository
+from tests.nightly import examples
 from tests.server.conftest import TOKEN, base_url
 
 REPOSITORIES = 2
@@ -248,11 +250,12 @@ async def play_rounds(rounds: list[tuple[Step, Step]], folder: Path) -> None:
 
 
 @settings(
-    max_examples=10,
+    max_examples=examples(4, 30),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(rounds=ROUNDS)
+@pytest.mark.longer
 def test_two_clients_stay_consistent_and_a_restart_changes_nothing(
     rounds: list[tuple[Step, Step]], own_home: Path, tmp_path_factory: Any, repository: Repository
 ) -> None:

@@ -17,6 +17,7 @@ def test_recorded_failures_do_not_recur(path: Path) -> None:
     replay("terminal", json.loads(path.read_text()))
 
 
+@pytest.mark.longer
 @pytest.mark.parametrize("seed", [2000])
 def test_random_journey_keeps_all_invariants(seed: int) -> None:
     walk("terminal", seed, steps=10)

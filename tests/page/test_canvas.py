@@ -4,7 +4,6 @@ import asyncio
 import json
 from typing import Any
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, WebSocketRoute, expect
 
@@ -56,7 +55,6 @@ async def test_waiting_sessions_come_first_and_show_their_question(
     await expect(cells(canvas).filter(has_text="apple")).to_contain_text("You answered: Green")
 
 
-@pytest.mark.short
 async def test_a_typed_answer_survives_a_redraw_of_its_session(
     canvas: Page, client: Socket, sessions: list[Any], screen: Screen
 ) -> None:

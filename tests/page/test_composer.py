@@ -34,7 +34,6 @@ async def read_user_texts(client: Socket, session: Any) -> list[str]:
     return [m["content"][0]["text"] for m in messages]
 
 
-@pytest.mark.short
 async def test_a_draft_survives_a_reload_in_its_own_session_only(
     session_page: SessionPage, client: Socket, session: Any
 ) -> None:
@@ -70,7 +69,6 @@ async def test_a_draft_survives_when_another_tab_leaves_the_session(
     await expect(other_tab.message_box).to_have_value("")
 
 
-@pytest.mark.short
 async def test_a_second_submit_sends_nothing(
     session_page: SessionPage, client: Socket, session: Any
 ) -> None:
@@ -84,7 +82,6 @@ async def test_a_second_submit_sends_nothing(
     assert await read_user_texts(client, session) == ["/demo say once"]
 
 
-@pytest.mark.short
 async def test_a_file_is_completed(session_page: SessionPage) -> None:
     await session_page.message_box.press_sequentially("read @orch")
     choice = session_page.page.get_by_role("option", name="@orchard.py")
@@ -220,7 +217,6 @@ PASTE = """(box, [name, type, bytes]) => {
 }"""
 
 
-@pytest.mark.short
 async def test_images_and_files_are_attached_from_this_device(
     session_page: SessionPage, client: Socket, session: Any, page_errors: PageErrors
 ) -> None:

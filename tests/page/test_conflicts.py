@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.async_api import expect
 
 from tests.page.browser import PHONE
@@ -49,7 +48,6 @@ async def test_a_conflict_to_come_is_shown_and_written_about(
     await expect(page.locator("#tree").get_by_text("would conflict")).to_have_count(0)
 
 
-@pytest.mark.short
 async def test_the_matrix_of_three_worktrees_leads_to_each_pair(
     client: Socket, open_page: OpenPage, project: Any
 ) -> None:

@@ -7,7 +7,6 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
@@ -91,7 +90,6 @@ async def assert_up_to_date(page: Page, open_page: OpenPage, session: Any, last:
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.short
 async def test_events_of_a_short_disconnection_are_shown_after_it(
     session_page: SessionPage, proxy: Proxy, client: Socket, open_page: OpenPage, session: Any
 ) -> None:

@@ -25,7 +25,6 @@ def damage(database: Path) -> None:
         file.execute("UPDATE blocks SET body = substr(body, 1, 50) WHERE body LIKE '%All is%'")
 
 
-@pytest.mark.short
 async def test_a_damaged_block_is_marked_and_the_start_page_shows_the_problem(
     in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:

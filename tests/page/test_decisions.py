@@ -52,7 +52,6 @@ def reason_box(page: Page) -> Locator:
     return page.get_by_role("textbox", name="Reason for denial")
 
 
-@pytest.mark.short
 async def test_a_message_answers_the_open_request_and_the_box_says_how(
     open_page: OpenPage, client: Socket, build: Any, worktree: Any
 ) -> None:
@@ -102,7 +101,6 @@ async def test_the_message_box_does_not_move_when_a_permission_is_requested(
     await session_page.wait_until_idle()
 
 
-@pytest.mark.short
 async def test_a_typed_reason_survives_its_request(
     open_page: OpenPage, client: Socket, build: Any
 ) -> None:
@@ -168,7 +166,6 @@ async def test_a_plan_can_be_built_in_a_new_session_which_opens(
     assert (await client.call("get_session", sessionId=session["id"]))["archived_at"]
 
 
-@pytest.mark.short
 async def test_a_plan_is_set_aside_only_by_a_second_escape(
     open_page: OpenPage, session: Any
 ) -> None:

@@ -37,7 +37,6 @@ async def has_no_horizontal_scroll(page: Page) -> bool:
     return bool(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
-@pytest.mark.short
 async def test_an_approver_answers_and_the_end_is_said(
     open_page: OpenPage,
     client: Socket,
@@ -87,7 +86,6 @@ async def test_a_guest_sees_what_happens_before_the_first_connection(
     await expect(guest.get_by_role("heading", name="Run this command?")).to_be_visible()
 
 
-@pytest.mark.short
 async def test_a_viewer_reads_and_has_nothing_to_press(
     open_page: OpenPage, client: Socket, session: Any
 ) -> None:

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.page.conftest import OpenPage
@@ -17,7 +16,6 @@ async def hold_down(page: Page, control: Locator) -> None:
     await page.mouse.down()
 
 
-@pytest.mark.short
 async def test_a_click_works_if_the_page_updates_while_the_button_is_down(
     open_page: OpenPage, client: Socket, project: Any, worktree: Any, session: Any
 ) -> None:
@@ -41,7 +39,6 @@ async def test_a_click_works_if_the_page_updates_while_the_button_is_down(
     await expect(row).to_have_count(0)
 
 
-@pytest.mark.short
 async def test_an_answer_keeps_focus_when_the_request_above_it_is_answered(
     open_page: OpenPage, client: Socket, worktree: Any, session: Any
 ) -> None:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from playwright.async_api import Page, expect
 
 from tests.page.browser import PHONE
@@ -10,7 +9,6 @@ from tests.page.conftest import OpenPage, create_worktree
 from tests.server.conftest import Socket
 
 
-@pytest.mark.short
 async def test_a_plan_is_read_and_approved_in_one_tap(
     open_page: OpenPage, client: Socket, session: Any
 ) -> None:
@@ -27,7 +25,6 @@ async def test_a_plan_is_read_and_approved_in_one_tap(
     await expect(phone.locator("#title")).to_have_text("Fix the parser")
 
 
-@pytest.mark.short
 async def test_the_choice_of_an_option_answers_a_question(
     open_page: OpenPage, client: Socket, session: Any
 ) -> None:
@@ -71,7 +68,6 @@ async def test_unread_sessions_come_first(page: Page, client: Socket, project: A
     await expect(rows.locator("b")).to_have_text(["second", "first", "third"])
 
 
-@pytest.mark.short
 async def test_without_a_project_the_ways_to_one_are_offered(page: Page) -> None:
     await expect(page.get_by_role("heading", name="No projects yet")).to_be_visible()
     await page.locator("main").get_by_role("button", name="Add a project").click()

@@ -186,9 +186,6 @@ JOBS = (
     ),
 )
 
-SHORT = ("allow a command", "comment on a line and send it", "commit everything")
-"""Jobs that `make test` does: what they lead through is in none of its other tests."""
-
 
 async def prepare(client: Socket, session: Any, job: Job) -> None:
     """Have the agent do what is there when the job begins."""
@@ -201,13 +198,7 @@ async def prepare(client: Socket, session: Any, job: Job) -> None:
         await client.call("send_chat_message", **to_session, message="later")
 
 
-@pytest.mark.parametrize(
-    "job",
-    [
-        pytest.param(job, id=job.name, marks=pytest.mark.short if job.name in SHORT else ())
-        for job in JOBS
-    ],
-)
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
 async def test_a_job_takes_no_more_taps_than_it_may(
     job: Job, open_page: OpenPage, client: Socket, session: Any, worktree: Any
 ) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import re
 from typing import Any
 
-import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from tests.page.conftest import OpenPage
@@ -46,7 +45,6 @@ async def test_keys_switch_between_views(open_page: OpenPage, session: Any) -> N
         await expect(title).to_have_text(text)
 
 
-@pytest.mark.short
 async def test_the_palette_finds_commands_and_sessions(
     open_page: OpenPage, session: Any, project: Any
 ) -> None:
@@ -125,7 +123,6 @@ async def test_escape_stops_the_run(page: Page, session: Any) -> None:
     await expect(stop).to_be_hidden()
 
 
-@pytest.mark.short
 async def test_escape_that_closes_something_does_not_stop_the_run_when_pressed_twice(
     page: Page, session: Any
 ) -> None:

@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
@@ -68,7 +67,6 @@ def log(repository: Path) -> str:
     return ran.stdout
 
 
-@pytest.mark.short
 async def test_a_worktree_is_checked_landed_and_taken_back(
     user: UserInput,
     client: Socket,
@@ -210,7 +208,6 @@ async def test_a_train_is_ordered_stops_at_a_red_check_and_lands_what_is_ready(
     await expect(train).to_be_hidden()
 
 
-@pytest.mark.short
 async def test_the_sweep_deletes_what_is_merged_and_leaves_the_rest_alone(
     client: Socket, open_page: OpenPage, orchard: Any, repository: Path
 ) -> None:

@@ -36,7 +36,6 @@ async def read_css_variable(page: Page, name: str) -> str:
     )
 
 
-@pytest.mark.short
 async def test_a_change_shows_at_once_in_every_page(open_page: OpenPage, client: Socket) -> None:
     page = await open_page()
     changes = {

@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.async_api import Page, WebSocketRoute, expect
 
 from tests.page.browser import PHONE, PageErrors
@@ -23,7 +22,6 @@ PRESS_LINK_AND_KEY = """([link, key]) => {
 }"""
 
 
-@pytest.mark.short
 async def test_a_task_is_started_in_two_taps_and_the_next_one_remembers_its_choices(
     open_page: OpenPage, client: Socket, project: Any
 ) -> None:

@@ -2,14 +2,12 @@
 
 from typing import Any
 
-import pytest
 from playwright.async_api import expect
 
 from tests.page.conftest import OpenPage
 from tests.server.conftest import Socket
 
 
-@pytest.mark.short
 async def test_a_failed_session_is_listed_until_it_is_dismissed(
     open_page: OpenPage, client: Socket, session: Any
 ) -> None:

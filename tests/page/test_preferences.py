@@ -4,7 +4,6 @@ import json
 import re
 from typing import Any
 
-import pytest
 from playwright.async_api import Locator, Page, expect
 
 from model.preferences.fields import shown_fields
@@ -93,7 +92,6 @@ async def test_each_kind_is_edited_in_its_row_and_updates_every_page(
     await expect(reset).to_be_hidden()
 
 
-@pytest.mark.short
 async def test_a_rejected_value_shows_an_error_in_its_row_and_can_be_corrected(
     open_page: OpenPage, client: Socket
 ) -> None:

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.page.conftest import OpenPage
@@ -27,7 +26,6 @@ async def open_menu(page: Page, name: str) -> None:
     await page.get_by_role("dialog").get_by_role("button", name=name).click()
 
 
-@pytest.mark.short
 async def test_a_project_is_found_by_its_directories(page: Page, repository: Path) -> None:
     await page.get_by_role("navigation").get_by_role("button", name="Add a project").click()
     dialog = page.get_by_role("dialog", name="Add a project")

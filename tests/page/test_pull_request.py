@@ -217,7 +217,6 @@ async def test_the_conversation_is_shown_and_replied_to(
     )
 
 
-@pytest.mark.short
 async def test_it_is_merged_at_the_commit_that_was_shown(
     service: Service, open_page: OpenPage, linked: Any
 ) -> None:

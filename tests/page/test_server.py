@@ -13,7 +13,6 @@ from tests.program import Program, Serving
 from tests.server.conftest import Socket
 
 
-@pytest.mark.short
 async def test_another_device_signs_in_by_a_code_once_it_may_connect(
     open_page: OpenPage, client: Socket, server: Serving
 ) -> None:

@@ -102,7 +102,6 @@ async def test_the_page_opens_the_view_in_its_address(
     assert page.url.endswith(f"#/session/{session['id']}")
 
 
-@pytest.mark.short
 async def test_a_wrong_token_is_rejected_and_the_right_one_signs_in(
     page: Page, server: Serving, page_errors: PageErrors
 ) -> None:
@@ -119,7 +118,6 @@ async def test_a_wrong_token_is_rejected_and_the_right_one_signs_in(
     await expect(page.locator("#sign-in")).to_be_hidden()
 
 
-@pytest.mark.short
 async def test_the_tree_follows_changes_by_another_client(
     page: Page, client: Socket, session: Any
 ) -> None:
@@ -179,7 +177,6 @@ async def test_a_view_opened_before_its_data_arrives_is_shown_once_it_does(
         await expect(page.locator("#content")).to_contain_text(there)
 
 
-@pytest.mark.short
 async def test_what_is_typed_while_a_view_is_loaded_goes_into_its_box(page: Page) -> None:
     is_asked, is_allowed = asyncio.Event(), asyncio.Event()
 

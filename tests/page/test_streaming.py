@@ -161,7 +161,6 @@ async def test_a_page_opened_during_a_turn_shows_the_text_so_far(
     puppet.say(agent_events.TurnFinished("end_turn", Usage()))
 
 
-@pytest.mark.short
 async def test_the_scroll_position_stays_while_an_answer_grows(
     in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:

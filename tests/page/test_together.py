@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from playwright.async_api import Page, expect
 
 from tests.page.browser import PHONE
@@ -66,7 +65,6 @@ async def test_a_preference_takes_effect_on_every_page(page: Page, client: Socke
         await expect(root).to_have_attribute("data-theme", theme)
 
 
-@pytest.mark.short
 async def test_the_second_answer_to_a_question_is_rejected(
     open_page: OpenPage, client: Socket, session: Any
 ) -> None:

@@ -106,7 +106,6 @@ async def test_a_recap_and_the_mode_of_the_turn_are_shown_while_they_apply(
     await expect(pending).to_be_hidden()
 
 
-@pytest.mark.short
 async def test_text_can_be_added_to_several_choices(
     in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:

@@ -106,7 +106,6 @@ async def test_a_turn_is_undone_with_a_choice_and_brought_back(
     assert (root / "beta").read_text() == "new\n"
 
 
-@pytest.mark.short
 async def test_the_palette_takes_the_newest_undo_back(
     in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any
 ) -> None:

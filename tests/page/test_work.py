@@ -183,7 +183,6 @@ async def test_a_list_is_searched_at_the_service_filtered_and_paged(
     await expect(page.get_by_role("status").filter(has_text="allows no more")).to_be_visible()
 
 
-@pytest.mark.short
 async def test_a_new_task_starts_from_a_failed_run_or_an_issue_that_is_searched(
     service: Service, open_page: OpenPage, project: Any
 ) -> None:

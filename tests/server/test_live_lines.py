@@ -40,6 +40,7 @@ async def read_line(socket: Socket) -> str:
     return str(frame["payload"]["text"])
 
 
+@pytest.mark.longer
 async def test_a_page_that_has_left_is_not_watched_for(
     server: Server, workspace: Workspace, http: aiohttp.ClientSession, session: Session
 ) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 from tests.patience import PATIENCE
 from tests.program import ROOT
@@ -46,6 +47,7 @@ def is_terminal_restored(tmux: Tmux) -> bool:
     return modes == ["0", "0", "1"]
 
 
+@pytest.mark.short
 def test_the_demo_survives_resizing_pasting_and_suspending_and_quits_cleanly(
     tmp_path: Path,
 ) -> None:

@@ -92,6 +92,7 @@ spinney.main([])
     assert len(modules) <= IN_FRONT
 
 
+@pytest.mark.longer
 def test_an_attached_terminal_loads_no_implementation() -> None:
     program = """
 import importlib, json, pkgutil, sys

@@ -29,7 +29,6 @@ PROPOSED = [
 
 
 @every
-@pytest.mark.short
 async def test_a_plan_waits_and_is_carried_out_when_approved(begin: Begin) -> None:
     talk = await begin("plan")
     waiting = await talk.say("plan: woven", until="waiting")
@@ -96,7 +95,6 @@ async def test_a_question_waits_for_its_answer(begin: Begin) -> None:
 
 
 @asking
-@pytest.mark.short
 async def test_a_question_is_dismissed_by_a_stop(begin: Begin) -> None:
     talk = await begin()
     await talk.say("ask: Wool or silk? | wool | silk", until="waiting")

@@ -92,6 +92,7 @@ def test_the_end_of_a_key_is_found_without_its_begin_and_what_stands_before_stay
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
+@pytest.mark.longer
 def test_a_key_longer_than_what_is_held_back_is_masked_while_it_streams(size: int) -> None:
     key, lines = make_key(3 * MAX_HELD // 64)
     text = f"Here it is.\n{key}Done.\n"

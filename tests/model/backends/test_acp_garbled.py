@@ -198,6 +198,7 @@ async def test_ungarbled_lines_make_a_complete_turn(worktree: Path) -> None:
     await session.close()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("batch", range(4))
 async def test_a_garbled_turn_ends_without_an_unhandled_error(
     worktree: Path, batch: int, caplog: pytest.LogCaptureFixture

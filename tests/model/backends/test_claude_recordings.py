@@ -254,7 +254,7 @@ def _replace_part(value: Any, dice: random.Random) -> Any:
     return dice.choice(NONSENSE)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_damaged_recordings_log_no_error_and_leave_no_turn_open(
     play: Play, name: str, caplog: pytest.LogCaptureFixture

@@ -77,6 +77,7 @@ def list_kinds(events: list[agent_events.AgentEvent]) -> str:
     return " ".join(name for name, _ in groupby(names))
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("pieces", [{}, {"seed": 1}], ids=["lines", "pieces"])
 async def test_a_recording_produces_the_expected_events(
@@ -101,9 +102,9 @@ def _is_about_the_program(event: agent_events.AgentEvent) -> bool:
     )
 
 
-@pytest.mark.few(1)
 @pytest.mark.usefixtures("short_stop_timeout")
 @pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.longer
 async def test_damaged_recordings_end_and_log_no_error(
     worktree: Path,
     tmp_path: Path,

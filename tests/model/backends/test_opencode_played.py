@@ -268,7 +268,7 @@ def damage_value(value: Any, chance: random.Random) -> Any:
     return {**value, key: damage_value(value[key], chance)}
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_damaged_recording_has_exactly_one_end(
     name: str, caplog: pytest.LogCaptureFixture

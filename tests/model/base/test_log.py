@@ -132,6 +132,7 @@ def test_invalid_values_are_not_quoted(log: logging.Logger, tmp_path: Path) -> N
     assert "ValidationError: count: int_parsing" in text
 
 
+@pytest.mark.longer
 def test_a_logger_that_writes_much_does_not_displace_others(
     log: logging.Logger, tmp_path: Path
 ) -> None:

@@ -75,6 +75,7 @@ async def test_the_number_of_files_per_session_is_limited(
     await uploads.save_image("t", encode(PNG))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["png", "jpeg", "webp", "gif"])
 async def test_a_large_image_is_scaled_to_what_models_look_at(uploads: Uploads, kind: str) -> None:
     upload = await uploads.save_file("s", draw(kind, 4000, 1000, color=(200, 30, 60)), "a photo")
@@ -128,6 +129,7 @@ async def test_rare_color_modes_become_common_ones(
             assert image.getpixel((1, 1)) == (9, 0)
 
 
+@pytest.mark.longer
 async def test_a_noisy_screenshot_stays_small_enough_for_the_providers(uploads: Uploads) -> None:
     noise = io.BytesIO()
     channels = [Image.effect_noise((MAX_EDGE, MAX_EDGE), 90) for _ in "rgb"]

@@ -29,6 +29,7 @@ from model.state import State, apply
 from server.app import Server
 from tests.extra_command import extra_command
 from tests.fakes import FakeBackend, plan, silence
+from tests.nightly import examples
 from tests.patience import PATIENCE
 from tests.server.conftest import TOKEN, StartServer, base_url, start_server
 
@@ -333,7 +334,7 @@ async def test_closing_ends_the_updates(new_client: MakeClient) -> None:
 
 
 @settings(
-    max_examples=8,
+    max_examples=examples(3, 30),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

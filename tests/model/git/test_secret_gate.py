@@ -5,6 +5,8 @@ import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import model
 from model.git.secret_gate import SearchedText
 from model.hosting.forge import Forge
@@ -43,6 +45,8 @@ def _is_git_with_such_words(node: ast.AST) -> bool:
     )
 
 
+@pytest.mark.longer
+@pytest.mark.core
 def test_whatever_commits_or_pushes_takes_a_gate() -> None:
     found = {
         (file, function.name): {argument.arg for argument in function.args.args}

@@ -24,6 +24,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HostingProgram:
     )
 
 
+@pytest.mark.longer
 async def test_the_beginning_of_a_long_output_is_kept(
     program: HostingProgram, tmp_path: Path
 ) -> None:

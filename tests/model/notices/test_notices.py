@@ -20,6 +20,7 @@ from model.notices.outgoing import DeliveryError
 from model.notices.quiet_hours import parse_quiet_hours
 from model.notices.reasons import find_session_causes
 from tests.model.notices.night import NOON, WORKTREE, Night
+from tests.nightly import examples
 
 
 @pytest.fixture
@@ -311,6 +312,7 @@ async def test_a_notice_says_little_and_never_a_secret(night: Night) -> None:
     assert "hunter2" not in str(night.standing)
 
 
+@pytest.mark.longer
 async def test_a_thousand_waiting_sessions_need_one_timer(night: Night) -> None:
     for number in range(1000):
         night.store.record(
@@ -412,7 +414,7 @@ class Walk:
                 assert notice.sent.keys() == set(notice.channels) or notice.seen_at is not None
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(20, 200))
 @given(STEPS)
 def test_in_any_order_nothing_is_sent_twice_late_or_to_someone_who_looks(
     steps: list[tuple[Any, ...]],

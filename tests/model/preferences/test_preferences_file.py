@@ -508,6 +508,7 @@ assert len(list(path.parent.iterdir())) <= 2, list(path.parent.iterdir())
 """
 
 
+@pytest.mark.longer
 def test_a_program_killed_while_it_saves_leaves_old_or_new_settings(path: Path) -> None:
     subprocess.run(
         [sys.executable, "-c", KILLED_SAVER, str(path)], cwd=ROOT, timeout=60, check=True

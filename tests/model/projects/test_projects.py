@@ -15,6 +15,7 @@ from model.projects.tree import (
     next_order,
 )
 from model.state import State, apply, list_children
+from tests.nightly import examples
 
 IDS = st.sampled_from([str(number) for number in range(12)])
 PARENTS = st.none() | IDS
@@ -52,7 +53,7 @@ def _add(state: State, name: str, is_folder: bool, parent_id: str | None) -> Sta
     return apply(state, ProjectAdded(project=item))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(50, 200), deadline=None)
 @given(STEPS)
 def test_the_tree_stays_valid_after_any_changes(steps: list[tuple[object, ...]]) -> None:
     state = State()

@@ -10,6 +10,7 @@ from model.richtext.highlight import (
     highlight_code,
     language_for_path,
 )
+from tests.nightly import examples
 from themes.tokens import TOKEN_CLASSES
 
 SAMPLES = {
@@ -99,7 +100,7 @@ def test_empty_lines_are_lines_and_empty_code_has_none():
     assert highlight_code("\n\na\n\n", "python") == ((), (), (Token("a"),), ())
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(50, 300))
 @given(
     st.text(st.sampled_from("ab1 \n\t\"'`#/*(){}[]<>=:;\\$é漢\x0c\u2028\r"), max_size=80),
     st.sampled_from(sorted(SAMPLES)),

@@ -24,6 +24,7 @@ from model.richtext.blocks import (
     as_json,
 )
 from model.richtext.markdown import MAX_PARAGRAPH, MarkdownStream, parse_markdown
+from tests.nightly import examples
 
 
 def plain(block: Block) -> str:
@@ -221,7 +222,9 @@ LONG_LISTS = st.builds(
     ),
     TEXTS,
 )
-THOROUGH = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+THOROUGH = settings(
+    max_examples=examples(80, 1000), deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 
 def stream_in_parts(source: str, cuts: list[int], read: bool) -> MarkdownStream:
@@ -264,7 +267,7 @@ class TestStreamedMarkdown:
             stream.finish()
             assert stream.blocks == parse_markdown(source)
 
-    @settings(THOROUGH, max_examples=100)
+    @settings(THOROUGH, max_examples=examples(40, 300))
     @given(TEXTS)
     @example("```a | b\n-|-\n")
     def test_a_text_fed_by_characters_is_parsed_like_the_whole(self, source):
@@ -325,6 +328,7 @@ class TestStreamedMarkdown:
         stream.append("one\n\ntwo\n")
         assert stream.finish() == 2
 
+    @pytest.mark.few(1)
     @pytest.mark.parametrize(
         "line",
         [

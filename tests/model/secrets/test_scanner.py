@@ -35,6 +35,7 @@ def test_a_key_of_each_known_format_is_found(kind: str) -> None:
     assert found[0].label in {key_format.label for key_format in KEY_FORMATS}
 
 
+@pytest.mark.few(25)
 @pytest.mark.parametrize("kind", FORMATS)
 def test_a_key_is_masked_whole_whatever_escape_or_mark_it_touches(kind: str) -> None:
     key = FORMATS[kind]()
@@ -76,6 +77,7 @@ def test_a_token_that_is_sent_is_found_behind_an_escape(before: str) -> None:
     assert mask_secrets(text) == f"{before}Bearer [password or token]"
 
 
+@pytest.mark.longer
 def test_ordinary_code_and_text_have_at_most_one_false_alarm_in_1000_lines() -> None:
     root = Path(__file__).parents[3]
     library = Path(sysconfig.get_path("stdlib"))

@@ -70,7 +70,7 @@ def damage(path: Path, *statements: str) -> None:
     connection.close()
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("tens", range(FLIPS // 10))
 async def test_a_file_with_random_damage_opens_and_reports_the_loss(
     tmp_path: Path, whole: bytes, tens: int

@@ -92,9 +92,8 @@ async def take_back(desk: Desk, writer: Writer, number: int) -> None:
             git("reset", "--quiet", "--hard", "HEAD~1")
 
 
-@pytest.mark.parametrize(
-    ("turns", "old_lines"), [(9, 6), pytest.param(30, 12, marks=pytest.mark.longer)]
-)
+@pytest.mark.longer
+@pytest.mark.parametrize(("turns", "old_lines"), [(9, 6), (30, 12)])
 async def test_every_line_of_many_turns_has_its_author(
     desk: Desk, turns: int, old_lines: int
 ) -> None:

@@ -71,6 +71,7 @@ def count_calls() -> Iterator[Counter[str]]:
         sys.setprofile(None)
 
 
+@pytest.mark.longer
 async def test_no_function_on_the_event_loop_processes_every_file(
     workspace: Workspace,
     repository: Repository,

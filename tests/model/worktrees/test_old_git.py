@@ -42,6 +42,7 @@ async def test_the_fake_git_refuses_newer_options(
         with_remote.git("-c", "a.b=c", "worktree", "list", "--porcelain", "-z")
 
 
+@pytest.mark.longer
 async def test_a_worktree_is_created_changed_recreated_and_removed(
     workspace: Workspace, with_old_git: Repository, eventually: Eventually
 ) -> None:

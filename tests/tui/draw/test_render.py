@@ -11,6 +11,7 @@ from model.domain.messages import ToolUseBlock
 from model.richtext.blocks import CodeBlock
 from model.richtext.diff_rows import DiffRow, count_changed_lines, diff_rows, find_changed_words
 from model.richtext.markdown import parse_markdown
+from tests.nightly import examples
 from themes.loader import list_syntax_themes, load_syntax_theme
 from tui.draw.markdown import (
     get_palette,
@@ -156,7 +157,7 @@ class TestBlocks:
         source = "- a\n  - b\n\n> c\n\n|d|e|\n|-|-|\n|f|g|\n\n---\n\n```\n" + "x" * 40 + "\n```\n"
         assert "".join(shown(render_blocks(parse_markdown(source), 30, plain))).isascii()
 
-    @settings(deadline=None, max_examples=150)
+    @settings(deadline=None, max_examples=examples(50, 300))
     @given(
         st.lists(
             st.sampled_from(PIECES.split("¦")),

@@ -99,6 +99,7 @@ async def test_failed_checks_come_first_and_passed_ones_are_folded_if_there_are_
         await until(pilot, lambda: sum(r.part == "check" for r in screen.page.items) == 500)
 
 
+@pytest.mark.longer
 async def test_of_thousands_of_comments_most_are_counted_until_their_thread_is_opened(
     start: Start,
 ) -> None:

@@ -96,6 +96,7 @@ async def test_a_detached_worktree_says_so_in_its_row(
         await until(pilot, lambda: f"detached at {commit}" in tree_row(app, "otter"))
 
 
+@pytest.mark.short
 async def test_the_conversation_of_a_deleted_worktree_is_readable_and_offers_commands(
     workspace: Workspace, tree: Worktree, answered_session: Session
 ) -> None:

@@ -109,6 +109,7 @@ async def test_the_open_session_is_restored_on_another_server(tmp_path: Path) ->
             app.exit()
 
 
+@pytest.mark.short
 async def test_the_open_session_is_restored_with_the_cursor_on_it(tmp_path: Path) -> None:
     file = tmp_path / "screen.json"
     options = {"has_seen_feature_tour": True}

@@ -55,6 +55,7 @@ def only_worktree(workspace: Workspace) -> Worktree:
     return worktree
 
 
+@pytest.mark.short
 async def test_keys_work_while_a_worktree_is_created_and_its_message_is_sent_afterwards(
     workspace: Workspace,
     added: Project,  # noqa: F811

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from textual import events, messages
 from textual.message import Message
 
+from tests.nightly import examples
 from tui.terminal.input_parser import (
     BackgroundReported,
     ColorsChanged,
@@ -333,7 +334,7 @@ NASTY = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100, 1000), deadline=None)
 @given(st.lists(st.tuples(NASTY, st.sampled_from([0.0, 0.0, 0.05, 0.3, 1.0, 5.0]))))
 def test_no_input_raises_or_is_held_back_forever(sent):
     line = TimedParser()
@@ -354,7 +355,7 @@ def _as_text(line: TimedParser) -> str:
     return "".join(characters.get(key, key) for key in line.keys).replace("\ufffd", "")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(70, 1000), deadline=None)
 @given(st.lists(NASTY).map("".join), st.data())
 def test_input_in_pieces_is_parsed_like_whole_input(sent, data):
     at = data.draw(st.integers(0, len(sent)))

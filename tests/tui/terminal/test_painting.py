@@ -8,6 +8,7 @@ from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 
 from model.domain.events.sessions import SessionUpdated
+from tests.nightly import examples
 from tests.terminal.emulator import Emulator
 from tests.tui.builders import (
     a_message,
@@ -35,7 +36,7 @@ KEYS = [
 ]  # fmt: skip
 SIZES = [(120, 40), (80, 24), (60, 15), (40, 10), (101, 33)]
 WORDS = ["and so on ", "日本語", "`code` ", "**bold** ", "\n\n", "\n- ", "a\u0301 ", "👩‍🌾 ", "❤️ x"]
-STEPS = 40
+STEPS = examples(15, 200)
 
 
 class EmulatedTerminal:
@@ -89,6 +90,7 @@ class EmulatedTerminal:
         pytest.param(3, WriteOptions(whole_words=True), marks=pytest.mark.longer),
     ],
 )
+@pytest.mark.longer
 async def test_every_cell_is_right_after_each_random_step(
     start: Start, monkeypatch: pytest.MonkeyPatch, seed: int, options: WriteOptions
 ) -> None:

@@ -23,6 +23,7 @@ from model.domain.messages import (
     UnreadableBlock,
 )
 from model.domain.requests import Question, QuestionOption, Request
+from tests.nightly import examples
 from tests.tui.transcript_app import DARK, agent, running, user
 from tui.draw.colors import get_palette
 from tui.transcript.layout import lay_out
@@ -371,7 +372,7 @@ def make_growing(indent: int = 3) -> GrowingText:
     return GrowingText(Segment(" " * indent))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(25, 200))
 @given(PIECES)
 def test_streamed_text_has_the_rows_of_text_that_arrived_at_once(pieces: list[str]) -> None:
     growing, text = make_growing(), ""
@@ -385,7 +386,7 @@ def test_streamed_text_has_the_rows_of_text_that_arrived_at_once(pieces: list[st
     assert [strip.text for strip in grown] == [strip.text for strip in whole]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(25, 200))
 @given(st.lists(st.sampled_from(["word ", "\n", "  ", "日本語の文。", "、", "\t", "x" * 70])))
 def test_an_open_paragraph_has_the_rows_of_a_complete_one(pieces: list[str]) -> None:
     growing, text = make_growing(), "It begins"

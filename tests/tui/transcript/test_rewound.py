@@ -81,6 +81,7 @@ async def test_a_search_and_a_jump_unfold_what_they_find() -> None:
 
 
 @pytest.mark.painted
+@pytest.mark.longer
 async def test_ten_thousand_folded_messages_cost_nothing() -> None:
     app = TranscriptApp(history_of(*talk(rewound=range(2, 10_000), count=5_002)))
     async with app.run_test(size=(60, 30)):

@@ -84,6 +84,7 @@ async def check_round_trip(stage: Stage, turn: Edit, stages: bool) -> None:
 @given(
     turn=LINE_EDITS, since=LINE_EDITS, ending=st.sampled_from(["\n", "\r\n"]), ends=st.booleans()
 )
+@pytest.mark.longer
 def test_lines_that_others_changed_since_stay(
     stage: Stage,
     turn: dict[int, list[str]],
@@ -120,6 +121,7 @@ def test_lines_that_others_changed_since_stay(
 
 @examples(6)
 @given(before=EDITS, turn=EDITS, rules=st.tuples(RULES, RULES))
+@pytest.mark.longer
 def test_ignored_files_are_left_alone(
     stage: Stage, before: Edit, turn: Edit, rules: tuple[bytes | None, bytes | None]
 ) -> None:
