@@ -74,13 +74,13 @@ LONGER = (
 """Files and folders, relative to tests/. A test in them that is marked `short` stays short."""
 
 STARTS = {
-    "start": 3,  # the terminal's application
+    "start": 2,  # the terminal's application
     "shown": 1,  # the same, on one screen
     "target": 2,  # the commands of the contract
     "workspace": 2,
-    "templates": 3,  # repositories
+    "templates": 2,  # repositories
     "spinney": 1,  # a process
-    "served": 3,  # the command line on one
+    "served": 2,  # the command line on one
     "open_demo": 6,  # the demo agent
     "open_small": 2,  # an ACP agent
 }
