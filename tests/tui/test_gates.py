@@ -63,7 +63,8 @@ import tui.shell.app
 def connect():
     heavy = {"aiohttp", "git", "pygments", "pydantic", "sqlite3", "markdown_it", "model.state"}
     heavy |= {"argparse", "hashlib", "logging.handlers", "rich._emoji_codes"}
-    print(json.dumps([len(sys.modules), sorted(heavy & set(sys.modules))]), flush=True)
+    found = json.dumps([len(sys.modules), sorted(heavy & set(sys.modules))])
+    os.write(1, found.encode())  # Textual keeps what is printed
     os._exit(0)
 tui.shell.app.SpinneyApp(connect).run(headless=True)
 """
