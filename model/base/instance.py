@@ -81,19 +81,24 @@ class InstanceLock:
 def acquire_lock(path: Path) -> InstanceLock | None:
     """Acquire the lock, or return `None` if another instance holds it.
 
-    The system releases it when the process dies in any way.
+    The system releases it when the process dies in any way; if that was while it started another
+    program, only once that program has begun, as it inherits the lock until then.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
     except OSError as error:
         raise file_error(path, error, "opened") from error
     lock = InstanceLock(descriptor, path)
+    end = time.monotonic() + _EXIT_GRACE
     try:
         while not _try_flock(descriptor, fcntl.LOCK_EX):
             # A process that only checks the lock also holds it for a moment.
-            if find_running_instance(path) is not None:
+            if (running := find_running_instance(path)) is None:
+                continue
+            if is_alive(running.pid) or time.monotonic() > end:
                 lock.close()
                 return None
+            time.sleep(_POLL_INTERVAL)
         lock.remove_stale_server_file()
         lock.write_instance()
     except BaseException:

@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import subprocess
+import sys
 import time
 from itertools import count, repeat
 from pathlib import Path
@@ -21,6 +23,7 @@ from model.base.instance import (
 from model.base.paths import Directories
 from model.client import endpoint, local_instance
 from model.client.address import parse_address
+from tests.program import ROOT
 
 
 @pytest.fixture
@@ -47,6 +50,23 @@ def test_the_lock_names_its_process_and_its_address(path: Path) -> None:
     # The contents of the file are ignored once the lock is released.
     assert "secret" in path.read_text()
     assert find_running_instance(path) is None
+
+
+KILLED = """
+import os, signal, subprocess, sys
+from pathlib import Path
+from model.base.instance import acquire_lock
+lock = acquire_lock(Path(sys.argv[1]))
+os.set_inheritable(lock._descriptor, True)
+subprocess.Popen(["sleep", "0.5"], close_fds=False)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_lock_that_a_killed_process_left_to_what_it_started_is_waited_for(path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=ROOT)
+    assert find_running_instance(path) is not None
+    hold(path).close()
 
 
 def test_the_lock_is_accessible_to_its_owner_only(path: Path) -> None:
