@@ -254,7 +254,7 @@ async def test_a_spinner_turns_and_seconds_are_counted_only_while_something_runs
         seen: set[str] = set()
         while len(seen) < 3:
             seen.add(shown_rows(tree)[1].split()[0])
-            await pilot.pause()
+            await pilot.pause(0.05)
         assert seen <= set(FRAMES)
         now[0] += 41
         await until(pilot, lambda: tree.labels[1] == "◐ brave-otter  Fix the parser run 41s")
@@ -278,7 +278,7 @@ async def test_the_tab_of_a_session_that_runs_turns_as_its_row_does(start: Start
         seen: set[str] = set()
         while len(seen) < 3:
             seen.update(set(tabs.render_line(0).text) & set(FRAMES))
-            await pilot.pause()
+            await pilot.pause(0.05)
         client.feed(SessionUpdated(session_id="s2", updates={"status": "idle"}))
         await until(pilot, lambda: not cast("Any", tabs._motion)._timer._active.is_set())
 
