@@ -22,11 +22,14 @@ _POLL: Final = 0.001
 
 _real_monotonic: Final = time.monotonic
 _now = _real_monotonic()
+_waits_since: float | None = None
+"""Since when the loop waits for what is outside of it; threads that wait see time pass, too."""
 
 
 def monotonic() -> float:
     """Like `time.monotonic`, the time that loops have skipped and waited in this process."""
-    return _now
+    since = _waits_since
+    return _now if since is None else _now + max(0.0, _real_monotonic() - since)
 
 
 def _pass(seconds: float) -> None:
@@ -38,12 +41,15 @@ class _Selector(selectors.DefaultSelector):
     """Waits for what is outside of the loop; meanwhile time passes."""
 
     def select(self, timeout: float | None = None) -> Any:
-        before = _real_monotonic()
+        global _waits_since
+        if timeout == 0:
+            return super().select(0)
+        _waits_since = _real_monotonic()
         try:
             return super().select(timeout)
         finally:
-            if timeout is None or timeout > 0:
-                _pass(_real_monotonic() - before)
+            since, _waits_since = _waits_since, None
+            _pass(_real_monotonic() - since)
 
 
 class Gate(threading.Event):
