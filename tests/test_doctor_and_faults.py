@@ -94,7 +94,6 @@ def test_a_missing_git_is_reported_by_doctor_and_where_it_is_needed(
     assert "git" in ran.stderr.lower() and "install" in ran.stderr.lower()
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("which", ["config", "data"])
 def test_a_file_where_a_directory_should_be_is_named(spinney: Program, which: str) -> None:
     path: Path = getattr(spinney, which)
@@ -106,7 +105,6 @@ def test_a_file_where_a_directory_should_be_is_named(spinney: Program, which: st
     assert [f["remedy"] for f in found if str(path) in f["remedy"]]
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["spinney.lock", "spinney.log", "spinney.db"])
 def test_a_directory_where_a_file_should_be_is_named(spinney: Program, name: str) -> None:
     (spinney.data / name).mkdir(parents=True)
@@ -124,7 +122,6 @@ def test_a_read_only_directory_is_named(spinney: Program) -> None:
     assert str(spinney.data) in ran.stderr
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("file", "word"), [("config/preferences.json", "preferences"), ("data/spinney.db", "database")]
 )
@@ -232,7 +229,6 @@ def test_a_start_on_a_full_disk_shows_existing_data_and_refuses_changes(
         assert len(spinney.call("list_sessions", argument)) == 2
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["server.json", "spinney.db.written", "backups"])
 def test_an_obstacle_to_a_less_important_file_does_not_prevent_the_start(
     spinney: Program, name: str

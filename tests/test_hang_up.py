@@ -18,7 +18,6 @@ def ends_completely(terminal: OnTerminal, program: Program, agents: list[psutil.
     return len(gone) == len(agents) and list(program.temporary.iterdir()) == []
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("reads", [True, False])
 def test_a_signal_ends_the_demo_its_agent_and_its_files(
@@ -38,7 +37,6 @@ def test_a_signal_ends_the_demo_its_agent_and_its_files(
         assert ends_completely(terminal, spinney, agents)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("streams", [True, False])
 def test_a_closed_terminal_ends_the_demo_its_agent_and_its_files(
     tmp_path: Path, streams: bool

@@ -83,7 +83,6 @@ def kill_background_process(terminal: OnTerminal, pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("end", [hang_up, disconnect, kill_front_process])
 def test_only_spinney_and_its_agents_remain_when_the_terminal_closes(
     spinney: Program, end: Ending
@@ -97,7 +96,6 @@ def test_only_spinney_and_its_agents_remain_when_the_terminal_closes(
         until(lambda: not find_processes(spinney), "no process is left")
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("end", [terminate, terminate_background_process])
 def test_no_process_remains_after_a_termination(spinney: Program, end: Ending) -> None:
     with spinney.on_a_terminal("open", "--demo", ".") as terminal:

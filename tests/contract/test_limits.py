@@ -149,7 +149,6 @@ async def test_a_backends_own_limit_is_reported(
     assert "30 seconds" in data["error"]
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["plain", "numbered"])
 async def test_a_client_that_reads_nothing_blocks_no_other_client(
     program: Program, served: Serving, http: aiohttp.ClientSession, socket: Socket, kind: str

@@ -182,7 +182,6 @@ async def press_key(page: Page, by: int) -> None:
     await page.keyboard.press("End" if by == FAR else "ArrowUp")
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("move", "screen"), [(drag, PHONE), (turn_wheel, DESKTOP), (press_key, DESKTOP)],
     ids=["finger", "wheel", "keys"],

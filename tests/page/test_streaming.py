@@ -109,7 +109,6 @@ async def read_conversation(page: Page) -> str:
     )
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(4))
 async def test_pages_opened_before_during_and_after_a_turn_show_the_same(
     in_process_server: InProcessServer, client: Socket, open_page: OpenPage, session: Any, seed: int

@@ -45,7 +45,6 @@ def answer_until(terminal: OnTerminal, text: str, begin: int = 0) -> int:
     return begin
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("early", EARLY)
 def test_what_arrives_before_the_screen_stands_waits_for_it(tmp_path: Path, early: str) -> None:
     with Program(tmp_path).on_a_terminal("demo") as terminal:

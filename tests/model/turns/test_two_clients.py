@@ -89,7 +89,6 @@ async def test_a_turn_that_both_undo_is_undone_once_and_comes_back_whole(
     assert list_files(desk.root) == after
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("first", [0, 1])
 async def test_an_undo_beside_an_edited_message(
     desk: Desk, clients: list[RemoteClient], first: int
@@ -108,7 +107,6 @@ async def test_an_undo_beside_an_edited_message(
     await desk.finish(session, receiver)
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("first", [0, 1])
 async def test_an_undo_beside_the_deletion_of_the_worktree(
     desk: Desk, clients: list[RemoteClient], first: int
@@ -131,7 +129,6 @@ async def test_an_undo_beside_the_deletion_of_the_worktree(
     assert [each["undone"] for each in turns] == [None, None]
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("first", [0, 1])
 async def test_a_point_that_one_restores_while_the_other_deletes_it(
     desk: Desk, clients: list[RemoteClient], first: int

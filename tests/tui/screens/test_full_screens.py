@@ -106,7 +106,6 @@ def test_screen_reader_ignores_a_focus_event_after_all_screens_closed() -> None:
     app.on_descendant_focus()
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["f9", "f1", "ctrl+p", "ctrl+g", "ctrl+o", "f8"])
 async def test_screen_reader_cursor_returns_to_the_message_box(key: str) -> None:
     async with show_screen(MAIN, (80, 24), SPINNEY_PLAIN="1") as (app, pilot):

@@ -221,7 +221,6 @@ async def open_confirmation(dialog: Decision, app: SpinneyApp, pilot: "Pilot[Non
     return app.screen
 
 
-@pytest.mark.few(6)
 @pytest.mark.parametrize("dialog", DIALOGS, ids=lambda dialog: dialog.name)
 async def test_enter_alone_changes_nothing_and_the_other_choice_confirms(
     start: Start, dialog: Decision

@@ -313,7 +313,6 @@ async def test_a_remote_terminal_does_not_show_the_token(start: Start) -> None:
         assert screen.link == "http://127.0.0.1:3456/"
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 @pytest.mark.parametrize("theme", ["dark", "light"])
 async def test_the_qr_code_fits_and_is_dark_on_light_in_both_themes(

@@ -66,7 +66,6 @@ async def restart_and_read_tree(
     return rows, place
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("server", [HERE, ELSEWHERE])
 @pytest.mark.parametrize("restores", [False, True])
 async def test_folds_and_cursor_are_restored(server: str, restores: bool, tmp_path: Path) -> None:

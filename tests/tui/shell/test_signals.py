@@ -36,7 +36,6 @@ def read_until(terminal: int, word: bytes, seen: bytes = b"", within: float = PA
     return seen
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_restores_the_terminal(number: signal.Signals) -> None:
     terminal, end = pty.openpty()
