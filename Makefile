@@ -35,7 +35,8 @@ test-longer: .venv/developing       ## what `make test` leaves out: real agents,
 test-reached: .venv/developing      ## of that, what your change can reach, and a fixed core
 	$(REPEAT) $(PYTEST) $(JOBS) tests -m longer --reached $(PYTEST_OPTIONS)
 
-test-all: test test-longer          ## every test
+test-all: .venv/developing          ## every test
+	$(REPEAT) $(PYTEST) $(JOBS) tests $(PYTEST_OPTIONS)
 
 test-newest: .venv/developing       ## tests/live with the newest version of every agent program
 	.ci/programs $(NEWEST) $$(sed 's/@[^@]*$$/@latest/' .ci/agents)

@@ -1,9 +1,11 @@
 """Selects the tests of the longer tier that a change can reach: `pytest -m longer --reached`.
 
-A change of a module reaches those that import it, directly or not, and with them their rooms: the
-folders below `model`, `server`, `tui`, `themes`. The tests of a room are in the folder of the same
-name. Tests of a whole program reach everything, so they run if the change is in a room that
-`STARTED` names for them, that they import, or that they are named after.
+A change of a module selects the tests of its room, which are in the folder of the same name (rooms
+are the folders below `model`, `server`, `tui`, `themes`), those that import the module or one that
+imports it, and those that are named after the room. Beyond that, nearly everything imports nearly
+everything: there the short tier, which always runs, stands for the rest, and the night runs that.
+Tests of a whole program reach everything, so they run if the change is in a room that `STARTED`
+names for them or that they import.
 
 Tests marked `core` always run. Where the effect of a path is not known, everything runs.
 `python -m tests.selection PATH …` says what would run.
@@ -49,6 +51,9 @@ MIRRORED: Final = {"tests/contract": ("model/api", "model/commands", "server")}
 """Folders that are named otherwise than the rooms that they test."""
 READ: Final = ("docs/", "examples/", ".github/", "Makefile", "LICENSE", "tests/flaky.toml")
 """What only those tests look at that name it, besides all `.md` files."""
+
+STEPS: Final = 1
+"""From a module that changed, how many modules that import each other a change reaches."""
 
 Imports = Mapping[str, frozenset[str]]
 
@@ -119,36 +124,35 @@ def select(changed: Iterable[str], imports: Imports, root: Path = ROOT) -> Selec
             return Selection(None, f"what {path} reaches is not known")
     if "tests/conftest.py" in tests:
         return Selection(None, "tests/conftest.py imports what changed")
-    reached, rooms, selected = _reach_product(product, imports)
+    modules, selected = _reach_product(product, imports)
     tests |= selected
     files = frozenset(file for file in tests if Path(file).name.startswith("test_"))
     first = ", ".join(sorted(product)[:3]) + (", …" if len(product) > 3 else "")
     return Selection(
         files,
-        f"{len(rooms)} rooms with {len(reached)} modules reached from {first or 'no room'};"
+        f"{len(modules)} modules reached from {first or 'no room'};"
         f" {len(files)} of {len(_test_files(imports))} files with tests, and the core",
     )
 
 
-def _reach_product(changed: set[str], imports: Imports) -> tuple[set[str], set[str], set[str]]:
-    """Return the modules, the rooms and the test files that changes of the product reach."""
+def _reach_product(changed: set[str], imports: Imports) -> tuple[set[str], set[str]]:
+    """Return the modules and the test files that changes of the product reach."""
     rooms = {room_of(path) for path in changed}
     # Of what is no module, or no longer one, the whole room may make use.
     used = {room_of(path) for path in changed if path not in imports}
     modules = {path for path in imports if not path.startswith("tests/")}
     start = {path for path in modules if path in changed or room_of(path) in used}
-    reached = _find_importers(start, imports) & modules
-    reached_rooms = rooms | {room_of(path) for path in reached}
+    reached = _find_importers(start, imports, STEPS) & modules
     tests = set()
     for file in _test_files(imports):
         if is_of_whole_program(file):
             near = {room_of(path) for path in imports[file]} | set(_started_by(file))
-            found = near & rooms or _is_named_after(file, rooms)
+            found = not near.isdisjoint(rooms)
         else:
-            found = _mirrored_by(file, reached_rooms) or not reached.isdisjoint(imports[file])
-        if found:
+            found = _mirrored_by(file, rooms) or not reached.isdisjoint(imports[file])
+        if found or _is_named_after(file, rooms):
             tests.add(file)
-    return reached, reached_rooms, tests
+    return reached, tests
 
 
 def is_of_whole_program(file: str) -> bool:
@@ -194,16 +198,17 @@ def _reach_tests(path: str, imports: Imports, root: Path) -> set[str]:
     return reached
 
 
-def _find_importers(files: set[str], imports: Imports) -> set[str]:
+def _find_importers(files: set[str], imports: Imports, steps: int | None = None) -> set[str]:
+    """Return the files and those that import them, over so many others."""
     importers: dict[str, set[str]] = defaultdict(set)
     for importer, imported in imports.items():
         for file in imported:
             importers[file].add(importer)
-    found, ahead = set(files), list(files)
-    while ahead:
-        new = importers[ahead.pop()] - found
-        found |= new
-        ahead += new
+    found, last = set(files), set(files)
+    while last and steps != 0:
+        last = set().union(*(importers[file] for file in last)) - found
+        found |= last
+        steps = None if steps is None else steps - 1
     return found
 
 

@@ -29,18 +29,31 @@ class SharedProgram:
     _open: ExitStack = field(default_factory=ExitStack)
     _serving: Serving | None = None
     _preferences: dict[str, Any] = field(default_factory=dict)
+    _given: set[str] = field(default_factory=set)
+    """Its files of settings before the first start."""
+
+    def __post_init__(self) -> None:
+        config = self.program.config
+        self._given = {file.name for file in config.iterdir()} if config.exists() else set()
 
     def reset(self) -> Serving:
         """Return the program, started, without projects and with its initial preferences."""
         if self._serving is not None and not self._clear():
             self.stop()
-            for directory in (self.program.data, self.program.config):
-                shutil.rmtree(directory)
+            shutil.rmtree(self.program.data)
+            self._remove_new_settings()
         if self._serving is None:
             with outliving_the_test():
                 self._serving = self._open.enter_context(self.program.serving(*self.options))
             self._preferences = self.program.call("get_preferences")
         return self._serving
+
+    def _remove_new_settings(self) -> None:
+        for path in self.program.config.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name not in self._given:
+                path.unlink()
 
     def stop(self) -> None:
         """Stop the program if it is running."""

@@ -23,35 +23,35 @@ def is_in(place: str, files: frozenset[str]) -> bool:
     [
         (
             "model/landing/trains.py",
-            "model/landing model/commands server contract page/test_landing.py"
-            " live/every_backend/test_landing.py test_landing_survival.py",
+            "model/landing contract/test_landing.py page/test_landing.py tui/landing"
+            " server/lite/test_landing.py live/every_backend/test_landing.py test_landing_survival",
             "tui/diff tui/tree themes live/test_claude live/opencode page/test_composer.py"
-            " model/secrets model/richtext test_packaging.py terminal",
+            " model/secrets model/richtext model/turns test_packaging.py terminal",
         ),
         (
             "model/git/status.py",
-            "model/git model/landing model/worktrees model/turns contract server",
+            "model/git model/landing model/worktrees model/turns",
             "tui/tree themes live/test_claude page/test_composer.py model/usage terminal",
         ),
         (
             "model/backends/claude/session.py",
-            "model/backends live/every_backend/test_turns.py live/test_claude_live.py contract",
-            "tui/diff page/test_home.py themes terminal model/secrets model/git",
+            "model/backends live/every_backend/test_turns.py live/test_claude_live.py",
+            "tui/diff page/test_home.py themes terminal model/secrets model/git contract",
         ),
         (
             "model/preferences/schema.py",
-            "model/preferences contract/test_preferences.py tui/screens server model/chat",
+            "model/preferences contract/test_preferences.py tui/screens server",
             "themes/test_contrast terminal page/test_home.py",
         ),
         (
             "tui/diff/view.py",
-            "tui/diff tui/shell tui/actions tui/test_every_screen.py",
-            "model contract server page live terminal tui/draw themes",
+            "tui/diff tui/landing tui/shell/test_closing.py model/git/test_git_diff.py",
+            "model/landing contract server live terminal tui/draw themes tui/tree",
         ),
         (
             "tui/composer/text_area.py",
-            "tui/composer tui/shell tui/screens terminal journeys",
-            "model contract server page/test_home.py live themes",
+            "tui/composer tui/shell terminal journeys",
+            "model contract server page/test_home.py live themes tui/tree",
         ),
         (
             "server/websocket.py",
@@ -103,7 +103,7 @@ def test_what_reaches_everything_or_is_not_known_selects_all(path: str) -> None:
 def test_a_file_that_is_gone_reaches_what_its_room_reaches() -> None:
     gone = select_files("tui/diff/gone.py")
     assert gone >= select_files("tui/diff/view.py")
-    assert not is_in("tests/model", gone)
+    assert not is_in("tests/model/landing", gone)
 
 
 @pytest.mark.core

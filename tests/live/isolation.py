@@ -100,6 +100,9 @@ def isolate_opencode(home: Path, settings: Mapping[str, Any]) -> dict[str, str]:
     (folder / "node_modules").mkdir(parents=True, exist_ok=True)
     needed = {"dependencies": {_PLUGINS: "*"}}
     (folder / "package.json").write_text(json.dumps(needed))
+    # Its list of some thousand models costs a third of each start. The provider lists its own.
+    models = home / "models.json"
+    models.write_text("{}")
     locked = {"lockfileVersion": 3, "packages": {"": needed}}
     (folder / "package-lock.json").write_text(json.dumps(locked))
     return {
@@ -107,6 +110,7 @@ def isolate_opencode(home: Path, settings: Mapping[str, Any]) -> dict[str, str]:
         **{f"XDG_{kind}_HOME": str(home / kind) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},
         "OPENCODE_CONFIG": str(file),
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_MODELS_PATH": str(models),
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
         "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
         "npm_config_registry": "http://127.0.0.1:9",

@@ -5,6 +5,8 @@ conversations in separate worktrees.
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -20,28 +22,61 @@ from tests.model.backends.agents import wait_until
 from tests.patience import PATIENCE
 from tests.program import Program, Serving
 from tests.server.conftest import Socket
+from tests.shared_program import SharedProgram, share_program
 
 Begin = Callable[..., Awaitable[Talk]]
 
 NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Path]:
+@contextmanager
+def make_place() -> Iterator[Path]:
     """A folder that Codex does not treat as temporary: its sandbox allows writes in those."""
     with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
         yield Path(place)
 
 
 @pytest.fixture(scope="module")
-def program(kind: Kind, place: Path) -> Iterator[Program]:
-    with kind.program(place / "spinney") as program:
-        yield program
+def place() -> Iterator[Path]:
+    """A folder for the repositories and worktrees of a file."""
+    with make_place() as place:
+        yield place
+
+
+@pytest.fixture(scope="session")
+def shared() -> Iterator[Callable[[Kind], SharedProgram]]:
+    """One Spinney with each kind of agent, which the files of a process share.
+
+    Some agents need up to nine seconds of CPU time until their first turn.
+    """
+    with ExitStack() as ends:
+
+        @cache
+        def share(kind: Kind) -> SharedProgram:
+            place = ends.enter_context(make_place())
+            program = ends.enter_context(kind.program(place / "spinney"))
+            return ends.enter_context(share_program(program, "--demo"))
+
+        yield share
 
 
 @pytest.fixture(scope="module")
-def served(program: Program) -> Iterator[Serving]:
-    """The running Spinney that the tests of this backend share."""
+def program(kind: Kind, shared: Callable[[Kind], SharedProgram]) -> Program:
+    """The Spinney that the tests with this kind of agent share.
+
+    A file that sets it up in another way has its own, and `served` from `serve_alone`.
+    """
+    return shared(kind).program
+
+
+@pytest.fixture(scope="module")
+def served(kind: Kind, shared: Callable[[Kind], SharedProgram]) -> Serving:
+    """It runs, without projects and with its initial preferences."""
+    return shared(kind).reset()
+
+
+def serve_alone(program: Program) -> Iterator[Serving]:
+    """The running Spinney of the tests of one file."""
     with program.serving("--demo") as serving:
         yield serving
 

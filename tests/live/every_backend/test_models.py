@@ -12,7 +12,13 @@ from uuid import uuid4
 import pytest
 
 from tests.contract.conftest import make_remote_call
-from tests.live.every_backend.conftest import Begin, begin_talk, connect, open_client
+from tests.live.every_backend.conftest import (
+    Begin,
+    begin_talk,
+    connect,
+    open_client,
+    serve_alone,
+)
 from tests.live.every_backend.kinds import KINDS, Kind
 from tests.live.every_backend.talk import Talk
 from tests.live.provider_stub import UNKNOWN_MODEL
@@ -41,6 +47,9 @@ def program(kind: Kind, place: Path) -> Any:
     with kind.program(place / "spinney") as program:
         _configure(program, kind)
         yield program
+
+
+served = pytest.fixture(scope="module")(serve_alone)
 
 
 def _configure(program: Program, kind: Kind) -> None:
