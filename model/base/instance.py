@@ -115,6 +115,18 @@ def _try_flock(descriptor: int, kind: int) -> bool:
     return True
 
 
+def _say_who_holds(path: Path, running: RunningInstance | None) -> str:
+    if running is not None and not is_alive(running.pid):
+        return (
+            f"Spinney (process {running.pid}) has ended, but a program that it was starting has not"
+            f" and still holds {path}. `fuser {path}` names it: end it, then start Spinney again."
+        )
+    return (
+        f"Spinney is already running (process {running.pid if running else 'unknown'})."
+        " Attach to it with `spinney`, or stop it with `spinney stop`."
+    )
+
+
 @contextmanager
 def hold_lock(path: Path, *, wait: bool = False) -> Iterator[InstanceLock]:
     """Hold the lock of this data directory.
@@ -124,11 +136,7 @@ def hold_lock(path: Path, *, wait: bool = False) -> Iterator[InstanceLock]:
     while (lock := acquire_lock(path)) is None:
         running = find_running_instance(path)
         if not wait:
-            raise SpinneyError(
-                f"Spinney is already running (process {running.pid if running else 'unknown'})."
-                " Attach to it with `spinney`, or stop it with `spinney stop`.",
-                "conflict",
-            )
+            raise SpinneyError(_say_who_holds(path, running), "conflict")
         if running is not None:
             notify_supervisor(
                 f"READY=1\nSTATUS=Waits for Spinney (process {running.pid}) to end", is_last=False

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from model.base.instance import (
     InstanceLock,
     acquire_lock,
     find_running_instance,
+    hold_lock,
     wait_for_exit,
     wait_until_ready,
 )
@@ -58,15 +60,36 @@ from pathlib import Path
 from model.base.instance import acquire_lock
 lock = acquire_lock(Path(sys.argv[1]))
 os.set_inheritable(lock._descriptor, True)
-subprocess.Popen(["sleep", "0.5"], close_fds=False)
+started = subprocess.Popen(["sleep", sys.argv[2]], stdout=subprocess.DEVNULL, close_fds=False)
+print(started.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_lock_that_a_killed_process_left_to_what_it_started_is_waited_for(path: Path) -> None:
-    subprocess.run([sys.executable, "-c", KILLED, str(path)], cwd=ROOT)
+def be_killed(path: Path, seconds: str) -> int:
+    """Let a process be killed that holds the lock; return the ID of what holds it now."""
+    command = [sys.executable, "-c", KILLED, str(path), seconds]
+    killed = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert find_running_instance(path) is not None
+    return int(killed.stdout)
+
+
+def test_a_lock_that_a_killed_process_left_to_what_it_started_is_waited_for(path: Path) -> None:
+    be_killed(path, "0.5")
     hold(path).close()
+
+
+def test_a_killed_process_is_not_taken_for_one_that_runs(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_module, "_EXIT_GRACE", 0.1)
+    holder = be_killed(path, "600")
+    with (
+        pytest.raises(SpinneyError, match=r"process \d+\) has ended, but .* `fuser .*lock`"),
+        hold_lock(path),
+    ):
+        pass
+    os.kill(holder, signal.SIGKILL)
 
 
 def test_the_lock_is_accessible_to_its_owner_only(path: Path) -> None:
