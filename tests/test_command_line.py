@@ -120,7 +120,6 @@ def test_serve_without_json_prints_its_address_as_text(spinney: Program) -> None
     assert "/#token=" in line
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_serve_and_removes_its_address_file(spinney: Program, number: int) -> None:
     with spinney.serving() as server:

@@ -30,7 +30,6 @@ pytestmark = pytest.mark.painted  # some widgets lay out their rows when they ar
 every_screen = pytest.mark.parametrize("shown", SCREENS, ids=lambda shown: shown.name)
 
 
-@pytest.mark.few(8)
 @every_screen
 async def test_a_screen_is_as_accepted_in_every_theme_size_and_character_set(
     shown: ScreenCase,

@@ -62,7 +62,6 @@ async def test_a_program_that_ignores_a_stop_is_killed(open_demo: Open) -> None:
 # Stopping --------------------------------------------------------------------------------------
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("mode", "message", "at"),
     [

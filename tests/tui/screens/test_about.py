@@ -192,7 +192,6 @@ async def test_about_shows_versions_problems_and_the_log(start: Start) -> None:
         assert copied == [app.screen.content.plain]  # type: ignore[attr-defined]
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 50)])
 @pytest.mark.parametrize("action", ["about", "check_agents", "server"])
 async def test_key_hints_are_visible_at_every_size(

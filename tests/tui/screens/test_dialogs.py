@@ -93,7 +93,6 @@ async def test_the_palette_lists_only_available_actions(start: Start) -> None:
         assert not any(entry.startswith("Server: stop") for entry in entries)
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("session", "worktree", "offered"),
     [

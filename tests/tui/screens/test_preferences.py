@@ -351,7 +351,6 @@ async def test_a_profile_is_created_and_its_settings_stay_hidden(start: Start) -
         assert json.loads(profile.settings_json) == {"env": {"KEY": "sk-1"}}
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 50)])
 @pytest.mark.parametrize("action", ["preferences", "edit_keys"])
 async def test_key_hints_and_list_are_visible_at_every_size(

@@ -108,7 +108,6 @@ VIEWS = {
 }
 
 
-@pytest.mark.few(4)
 @pytest.mark.parametrize("what", VIEWS)
 async def test_an_empty_view_says_so(what: str, start: Start) -> None:
     client, action, keys, sentence = VIEWS[what]

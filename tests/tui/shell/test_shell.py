@@ -203,7 +203,6 @@ async def test_the_layout_fits_every_size(start: Start, size: tuple[int, int]) -
         assert app.main.query_one("#keys").region.bottom == size[1]
 
 
-@pytest.mark.few(10)
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 50)])
 @pytest.mark.parametrize(
     "action",

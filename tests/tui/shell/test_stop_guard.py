@@ -74,7 +74,6 @@ def running_client() -> FakeClient:
 
 
 @pytest.mark.usefixtures("never_long_ago")
-@pytest.mark.few(3)
 @pytest.mark.parametrize("key", ["ctrl+g", "ctrl+p", "f1", "ctrl+o", "ctrl+f", "ctrl+n"])
 async def test_a_second_escape_after_a_screen_only_says_that_another_one_stops(
     start: Start, key: str

@@ -85,7 +85,6 @@ async def wait_for_request(app: SpinneyApp, pilot: Pilot[None], request: Request
 # Typed text ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize("request_", [PLAN, PERMISSION, QUESTION], ids=lambda r: r.kind)
 @pytest.mark.parametrize("how", ["typed", "in one burst"])
 async def test_no_letter_or_digit_in_the_message_box_decides(
@@ -126,7 +125,6 @@ async def test_the_panel_says_what_enter_does_with_the_text_in_the_box(
         assert effect not in panel_text(app)
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("key", ["alt+b", "alt+y", "alt+a", "alt+1"])
 async def test_no_alt_combination_decides(start: Start, key: str) -> None:
     for request in (PLAN, PERMISSION, QUESTION):
@@ -191,7 +189,6 @@ async def test_a_click_into_the_panel_leaves_the_focus_in_the_box(start: Start) 
 # Decisions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("keys", "decision"),
     [

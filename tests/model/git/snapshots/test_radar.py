@@ -52,7 +52,6 @@ def trees(repository: Repository) -> list[Path]:
     return paths
 
 
-@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(10))
 async def test_conflicts_are_those_of_a_real_merge(
     repository: Repository, trees: list[Path], tmp_path: Path, seed: int

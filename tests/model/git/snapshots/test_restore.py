@@ -124,7 +124,6 @@ async def test_a_deleted_worktree_comes_back_as_it_was(
     assert "error" not in repository.git("fsck", "--no-dangling")
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("situation", SITUATIONS)
 @examples(5)
 @given(staged=EDITS, on_disk=ANY_MODE, adds=ADDS, folders=st.sets(FOLDERS))

@@ -39,7 +39,6 @@ async def undo(root: Path, before: str, after: str) -> list[reverse.ReversedFile
     return planned
 
 
-@pytest.mark.few(2)
 @pytest.mark.parametrize("situation", SITUATIONS)
 @examples(5)
 @given(before=EDITS, turn=EDITS, staged=st.booleans(), stages=st.booleans())
