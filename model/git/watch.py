@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.git_layout import GitDirectories
+from model.base.watching import watch_folders
 
 _STEP_MS: Final = 200
 _DEBOUNCE_MS: Final = 2000
@@ -39,24 +40,20 @@ async def watch(
     """
 
     async def follow(folders: set[Path], *, recursive: bool) -> None:
-        from watchfiles import awatch  # takes 30 ms to import, off the startup path
-
         if not folders:
             return
         try:
-            async for changes in awatch(
-                *folders,
-                watch_filter=lambda _, path: _is_relevant(path),
-                debounce=_DEBOUNCE_MS,
-                step=_STEP_MS,
-                rust_timeout=_TIMEOUT_MS,
+            async for files in watch_folders(
+                folders,
+                _is_relevant,
+                step_ms=_STEP_MS,
+                debounce_ms=_DEBOUNCE_MS,
+                timeout_ms=_TIMEOUT_MS,
                 recursive=recursive,
-                ignore_permission_denied=True,
             ):
-                files = [Path(path) for _, path in changes]
-                on_change(
-                    {tree.key for tree in trees if any(is_affected(tree, file) for file in files)}
-                )
+                if files:
+                    affected = [t for t in trees if any(is_affected(t, file) for file in files)]
+                    on_change({tree.key for tree in affected})
         except OSError as error:  # the system has no watches left, or a folder was removed
             _log.warning("Git's directories are not watched (%s); polling continues.", error)
 

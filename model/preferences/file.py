@@ -23,6 +23,7 @@ from model.base.paths import (
     open_without_waiting,
     write_atomically,
 )
+from model.base.watching import watch_folders
 from model.preferences.apply import parse_preferences
 from model.preferences.schema import Preferences
 
@@ -205,17 +206,14 @@ def read_preferences(path: Path) -> tuple[Preferences, list[str]]:
 
 async def _watch_ticks(folders: set[Path], names: set[str]) -> AsyncGenerator[None, None]:
     """Yield whenever it is time to check the file."""
-    from watchfiles import awatch  # takes 30 ms, but delays nothing here
-
     yield
     try:
-        async for _ in awatch(
-            *folders,
-            watch_filter=lambda _, path: Path(path).name in names,
-            debounce=2 * STEP_MS,
-            step=STEP_MS,
-            rust_timeout=POLL_MS,
-            yield_on_timeout=True,
+        async for _ in watch_folders(
+            folders,
+            lambda path: Path(path).name in names,
+            step_ms=STEP_MS,
+            debounce_ms=2 * STEP_MS,
+            timeout_ms=POLL_MS,
             recursive=False,
         ):
             yield
