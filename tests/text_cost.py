@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-SIZES: Final = (1_000, 16_000)
+SIZES: Final = (1_000, 4_000, 16_000)
 """Characters. Larger sizes are skipped once a size is slow enough to measure."""
 MIN_SECONDS: Final = 0.01
 """Seconds of CPU time from which times are compared.

@@ -3,6 +3,8 @@
 import time
 from typing import Any
 
+import pytest
+
 from tests.contract.conftest import Call, Chat, expect_error
 
 
@@ -49,6 +51,7 @@ async def test_set_resume_time_takes_texts_and_times_for_a_session_or_an_account
     assert [turn["prompt"] for turn in turns][1:] == ["Continued after a pause"]
 
 
+@pytest.mark.own_program  # without the usage windows that other tests have let it report
 async def test_a_message_with_a_time_waits_and_can_be_changed(
     call: Call, session: Any, chat: Chat
 ) -> None:

@@ -150,6 +150,12 @@ async def count_listeners(page: Page) -> int:
     return sum(listener["type"] == "selectionchange" for listener in found["listeners"])
 
 
+async def wait_for_listeners(page: Page, count: int) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while await count_listeners(page) != count:
+            await page.evaluate(FRAMES)
+
+
 @pytest.mark.parametrize("open_box", [open_raw_log, open_script])
 async def test_text_is_followed_after_its_box_has_shrunk_unless_the_reader_has_scrolled_up(
     open_page: OpenPage, work: Work, open_box: Open
@@ -187,12 +193,10 @@ async def test_a_box_listens_only_while_it_is_shown(
     before = await count_listeners(page)
     box = await open_box(page, work)
     await wait_for_end(box, "opened")
-    assert await count_listeners(page) == before + 1
+    await wait_for_listeners(page, before + 1)
     if open_box is open_check_log:
         await page.locator(".log summary").tap()  # hidden before it is removed
         await expect(box).to_be_hidden()
     await page.goto("/#/")
     await expect(box).to_have_count(0)
-    async with asyncio.timeout(PATIENCE):
-        while await count_listeners(page) != before:
-            await page.evaluate(FRAMES)
+    await wait_for_listeners(page, before)

@@ -70,9 +70,10 @@ def program(kind: Kind, shared: Callable[[Kind], SharedProgram]) -> Program:
 
 
 @pytest.fixture(scope="module")
-def served(kind: Kind, shared: Callable[[Kind], SharedProgram]) -> Serving:
+def served(kind: Kind, shared: Callable[[Kind], SharedProgram]) -> Iterator[Serving]:
     """It runs, without projects and with its initial preferences."""
-    return shared(kind).reset()
+    yield shared(kind).reset()
+    shared(kind).reset()  # ends the agents, and stops watching the file's repositories
 
 
 def serve_alone(program: Program) -> Iterator[Serving]:

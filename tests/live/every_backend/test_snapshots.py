@@ -1,6 +1,7 @@
 """Undo beside another session, recovery and conflicts between worktrees, with the real programs."""
 
 import subprocess
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tests.live.every_backend.kinds import PROGRAMS
 from tests.live.every_backend.talk import TURN_LIMIT, Json, Talk
 from tests.model.backends.agents import wait_until
 from tests.model.git.snapshots.worktree_facts import read_facts
+from tests.patience import PATIENCE
 
 pytestmark = [
     pytest.mark.parametrize("kind", PROGRAMS.values(), ids=PROGRAMS.keys(), scope="module"),
@@ -21,8 +23,15 @@ FILES = {"loom.py": "def warp():\n    return 1\n\n\ndef weft():\n    return 2\n"
 
 
 def git(root: Path, *words: str) -> int:
-    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    return subprocess.run(["git", *identity, *words], cwd=root, capture_output=True).returncode
+    """Run git, and again while the index is locked: an agent's own git reads it after a turn."""
+    command = ["git", "-c", "user.name=Ada", "-c", "user.email=ada@example.org", *words]
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        ran = subprocess.run(command, cwd=root, capture_output=True, text=True)
+        if ran.returncode != 128:
+            return ran.returncode
+        assert "index.lock" in ran.stderr and time.monotonic() < deadline, ran.stderr
+        time.sleep(0.1)
 
 
 async def run_until_released(talk: Talk, command: str) -> Callable[[], Awaitable[None]]:
