@@ -184,6 +184,8 @@ async def test_loaded_views_stay_readable_offline(
     await expect(
         session_page.page.locator("#tree").get_by_role("link", name="Unread")
     ).to_be_visible()
+    await session_page.page.goto(f"/#/worktree/{session['worktree_id']}")
+    await expect(session_page.page.get_by_role("button", name="New session")).to_be_visible()
     await session_page.page.goto(f"/#/diff/{session['worktree_id']}")
     await expect(session_page.page.get_by_text("No unstaged changes.")).to_be_visible()
     await proxy.cut()
