@@ -17,6 +17,7 @@ from model.commands.landing import (
 )
 from model.commands.preferences import update_preferences
 from model.commands.projects import add_project, update_project_settings
+from model.commands.recovery import delete_recovery_point, list_recovery_points
 from model.commands.scripts import run_worktree_script
 from model.commands.worktrees import archive_worktree
 from model.domain.hosting import MergeMethod
@@ -352,6 +353,16 @@ async def test_method_and_fate_of_the_worktree_are_preferences(
     assert landing.workspace.store.state.worktrees[one.id].archived_at is not None
     await undo_landing(landing.workspace, landed.id)
     assert landing.workspace.store.state.worktrees[one.id].archived_at is None
+
+
+async def test_taking_back_says_which_deleted_worktree_cannot_be_restored(landing: Landing) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    landed = await _land(landing, one, after="delete")
+    for point in await list_recovery_points(landing.workspace):
+        await delete_recovery_point(landing.workspace, point.recovery_id)
+    undone = await undo_landing(landing.workspace, landed.id)
+    assert [note for note in undone.notes if note.startswith("A deleted worktree was not restored")]
+    assert one.id not in landing.workspace.store.state.worktrees
 
 
 async def test_a_landing_is_taken_back_only_while_nothing_came_after_it(
