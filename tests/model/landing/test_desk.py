@@ -1,12 +1,18 @@
 """The landing desk says what is next with each worktree, and why."""
 
+import asyncio
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from model.commands.landing import get_landing_desk
-from model.domain.events.landing import LandingUpdated
+from model.domain.events.base import Event
+from model.domain.events.landing import LandingUpdated, ReviewUpdated
+from model.domain.events.worktrees import WorktreeConflictsUpdated
 from model.domain.landing import CheckResult, DeskPullRequest, LandingRow, NextStep, ReviewProgress
+from model.landing import updates
 from model.landing.checks import MISSING
 from model.landing.next_step import Facts, choose_step
 from model.landing.train_order import suggest_train
@@ -34,6 +40,25 @@ async def test_the_desk_shows_what_differs_and_what_is_next(landing: Landing) ->
     await landing.eventually(
         lambda: any(isinstance(entry.event, LandingUpdated) for entry in reader.take()[0])
     )
+
+
+@pytest.mark.parametrize("change", [ReviewUpdated, partial(WorktreeConflictsUpdated, conflicts=[])])
+async def test_what_the_desk_shows_is_announced_when_it_changes(
+    landing: Landing, change: Callable[..., Event]
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    await landing.settle(one)
+    reader = landing.workspace.bus.reader()
+
+    def is_announced() -> bool:
+        return any(isinstance(entry.event, LandingUpdated) for entry in reader.take()[0])
+
+    while True:  # until what the branch itself has changed was announced
+        await asyncio.sleep(4 * updates._DELAY)
+        if not is_announced():
+            break
+    landing.workspace.store.record(change(worktree_id=one.id))
+    await landing.eventually(is_announced)
 
 
 async def test_a_merged_branch_can_be_archived(landing: Landing) -> None:
