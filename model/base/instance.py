@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -119,7 +120,8 @@ def _say_who_holds(path: Path, running: RunningInstance | None) -> str:
     if running is not None and not is_alive(running.pid):
         return (
             f"Spinney (process {running.pid}) has ended, but a program that it was starting has not"
-            f" and still holds {path}. `fuser {path}` names it: end it, then start Spinney again."
+            f" and still holds {path}. `fuser {shlex.quote(str(path))}` names it:"
+            " end it, then start Spinney again."
         )
     return (
         f"Spinney is already running (process {running.pid if running else 'unknown'})."
