@@ -32,7 +32,7 @@ test: .venv/developing              ## what to run after a change, or `make test
 test-longer: .venv/developing       ## what `make test` leaves out: real agents, packages, …
 	$(REPEAT) $(PYTEST) $(JOBS) tests -m longer $(PYTEST_OPTIONS)
 
-test-reached: .venv/developing      ## of that, what your change can reach, and a fixed core
+test-reached: .venv/developing      ## of that, what is near your change, and a fixed core
 	$(REPEAT) $(PYTEST) $(JOBS) tests -m longer --reached $(PYTEST_OPTIONS)
 
 test-all: .venv/developing          ## every test

@@ -12,6 +12,7 @@ Tests marked `core` always run. Where the effect of a path is not known, everyth
 """
 
 import ast
+import math
 import re
 import sys
 from collections import defaultdict
@@ -53,7 +54,7 @@ READ: Final = ("docs/", "examples/", ".github/", "Makefile", "LICENSE", "tests/f
 """What only those tests look at that name it, besides all `.md` files."""
 
 STEPS: Final = 1
-"""From a module that changed, how many modules that import each other a change reaches."""
+"""How many imports away from a module its change reaches."""
 
 Imports = Mapping[str, frozenset[str]]
 
@@ -198,17 +199,17 @@ def _reach_tests(path: str, imports: Imports, root: Path) -> set[str]:
     return reached
 
 
-def _find_importers(files: set[str], imports: Imports, steps: int | None = None) -> set[str]:
-    """Return the files and those that import them, over so many others."""
+def _find_importers(files: set[str], imports: Imports, steps: float = math.inf) -> set[str]:
+    """Return the files and those that are at most so many imports away from importing them."""
     importers: dict[str, set[str]] = defaultdict(set)
     for importer, imported in imports.items():
         for file in imported:
             importers[file].add(importer)
     found, last = set(files), set(files)
-    while last and steps != 0:
+    while last and steps > 0:
         last = set().union(*(importers[file] for file in last)) - found
         found |= last
-        steps = None if steps is None else steps - 1
+        steps -= 1
     return found
 
 

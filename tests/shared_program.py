@@ -29,7 +29,7 @@ class SharedProgram:
     _open: ExitStack = field(default_factory=ExitStack)
     _serving: Serving | None = None
     _preferences: dict[str, Any] = field(default_factory=dict)
-    _given: set[str] = field(default_factory=set)
+    _given: set[str] = field(init=False)
     """Its files of settings before the first start."""
 
     def __post_init__(self) -> None:
@@ -50,9 +50,11 @@ class SharedProgram:
 
     def _remove_new_settings(self) -> None:
         for path in self.program.config.iterdir():
+            if path.name in self._given:
+                continue
             if path.is_dir():
                 shutil.rmtree(path)
-            elif path.name not in self._given:
+            else:
                 path.unlink()
 
     def stop(self) -> None:

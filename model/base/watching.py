@@ -30,7 +30,7 @@ async def watch_folders(
     """
     # They take 30 ms to import, off the startup path.
     from watchfiles import awatch
-    from watchfiles._rust_notify import WatchfilesRustInternalError
+    from watchfiles._rust_notify import WatchfilesRustInternalError  # exported nowhere else
 
     watching = awatch(
         *folders,

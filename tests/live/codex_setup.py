@@ -4,14 +4,13 @@ import asyncio
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from model.backends import base
 from model.backends.codex.backend import CodexBackend
-from tests.live.isolation import isolate_codex, put_on_path
+from tests.live.isolation import isolate_codex, make_place, put_on_path
 from tests.live.responses_stub import ResponsesStub
 from tests.model.backends.agents import Conversation, Open, make_launch
 from tests.patience import PATIENCE
@@ -36,9 +35,9 @@ async def responses() -> AsyncIterator[ResponsesStub]:
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder that Codex does not treat as temporary: its sandbox allows writes in those."""
-    with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
-        yield Path(place)
+    """A folder for a test's settings and worktrees."""
+    with make_place() as place:
+        yield place
 
 
 @pytest.fixture

@@ -5,8 +5,10 @@ account and connect only to this machine. For fixtures, recordings and served pr
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pytest
@@ -33,6 +35,13 @@ _CHANGED_BY: Final = {
 """Prefixes of the environment variables that change what a program does."""
 
 _PLUGINS: Final = "@opencode-ai/plugin"
+
+
+@contextmanager
+def make_place() -> Iterator[Path]:
+    """A folder that Codex does not treat as temporary: its sandbox allows writes in those."""
+    with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
+        yield Path(place)
 
 
 def find_program(name: str, path: str) -> Path:
@@ -100,11 +109,11 @@ def isolate_opencode(home: Path, settings: Mapping[str, Any]) -> dict[str, str]:
     (folder / "node_modules").mkdir(parents=True, exist_ok=True)
     needed = {"dependencies": {_PLUGINS: "*"}}
     (folder / "package.json").write_text(json.dumps(needed))
+    locked = {"lockfileVersion": 3, "packages": {"": needed}}
+    (folder / "package-lock.json").write_text(json.dumps(locked))
     # Its list of some thousand models costs a third of each start. The provider lists its own.
     models = home / "models.json"
     models.write_text("{}")
-    locked = {"lockfileVersion": 3, "packages": {"": needed}}
-    (folder / "package-lock.json").write_text(json.dumps(locked))
     return {
         "HOME": str(home),
         **{f"XDG_{kind}_HOME": str(home / kind) for kind in ("CONFIG", "DATA", "CACHE", "STATE")},

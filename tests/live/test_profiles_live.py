@@ -4,7 +4,6 @@ import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -23,7 +22,13 @@ from tests.conftest import Eventually
 from tests.conftest import worktree as worktree  # a project's, not the agents' folder
 from tests.live import completions_stub
 from tests.live.completions_stub import MODEL, PROVIDER, CompletionsStub
-from tests.live.isolation import isolate_claude, isolate_codex, isolate_opencode, put_on_path
+from tests.live.isolation import (
+    isolate_claude,
+    isolate_codex,
+    isolate_opencode,
+    make_place,
+    put_on_path,
+)
 from tests.live.provider_stub import ProviderStub
 from tests.live.responses_stub import ResponsesStub, configuration
 from tests.live.stub import Stub
@@ -91,8 +96,8 @@ async def workspace(
     kind: Kind, plain: Stub, directories: Directories, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Workspace]:
     put_on_path(kind.program, monkeypatch)
-    with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as home:
-        for name, value in kind.environment(Path(home), plain.base_url).items():
+    with make_place() as home:
+        for name, value in kind.environment(home, plain.base_url).items():
             monkeypatch.setenv(name, value)
         backend = kind.backend(directories.data / "opencode")
         made = Workspace(directories, {kind.name: backend}, Catalog())

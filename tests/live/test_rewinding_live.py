@@ -5,10 +5,9 @@ it: what the model is sent afterwards.
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import cast
 
 import pytest
@@ -148,13 +147,6 @@ class Talk:
             resume_token=before.resume_token,
             mark=before.turn_mark,
         )
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that Codex does not treat as temporary: its sandbox allows writes in those."""
-    with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
-        yield Path(place)
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.program)

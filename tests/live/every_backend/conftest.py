@@ -5,10 +5,9 @@ conversations in separate worktrees.
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final
 
@@ -18,6 +17,7 @@ import pytest
 from tests.contract.conftest import Call, make_remote_call
 from tests.live.every_backend.kinds import Kind
 from tests.live.every_backend.talk import TURN_LIMIT, Json, Talk
+from tests.live.isolation import make_place
 from tests.model.backends.agents import wait_until
 from tests.patience import PATIENCE
 from tests.program import Program, Serving
@@ -27,13 +27,6 @@ from tests.shared_program import SharedProgram, share_program
 Begin = Callable[..., Awaitable[Talk]]
 
 NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
-
-
-@contextmanager
-def make_place() -> Iterator[Path]:
-    """A folder that Codex does not treat as temporary: its sandbox allows writes in those."""
-    with TemporaryDirectory(dir="/var/tmp", ignore_cleanup_errors=True) as place:
-        yield Path(place)
 
 
 @pytest.fixture(scope="module")

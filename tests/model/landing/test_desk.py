@@ -16,7 +16,12 @@ from model.landing import updates
 from model.landing.checks import MISSING
 from model.landing.next_step import Facts, choose_step
 from model.landing.train_order import suggest_train
+from model.store.bus import Reader
 from tests.model.landing.conftest import Landing
+
+
+def is_announced(reader: Reader) -> bool:
+    return any(isinstance(entry.event, LandingUpdated) for entry in reader.take()[0])
 
 
 async def test_the_desk_shows_what_differs_and_what_is_next(landing: Landing) -> None:
@@ -37,9 +42,7 @@ async def test_the_desk_shows_what_differs_and_what_is_next(landing: Landing) ->
     row = rows["two"]
     assert (row.next, row.uncommitted, row.files) == ("commit", 1, 2)
     assert desk.suggested_train == [one.id]
-    await landing.eventually(
-        lambda: any(isinstance(entry.event, LandingUpdated) for entry in reader.take()[0])
-    )
+    await landing.eventually(lambda: is_announced(reader))
 
 
 @pytest.mark.parametrize("change", [ReviewUpdated, partial(WorktreeConflictsUpdated, conflicts=[])])
@@ -49,16 +52,12 @@ async def test_what_the_desk_shows_is_announced_when_it_changes(
     one = await landing.branch("one", a_txt="1\n")
     await landing.settle(one)
     reader = landing.workspace.bus.reader()
-
-    def is_announced() -> bool:
-        return any(isinstance(entry.event, LandingUpdated) for entry in reader.take()[0])
-
     while True:  # until what the branch itself has changed was announced
         await asyncio.sleep(4 * updates._DELAY)
-        if not is_announced():
+        if not is_announced(reader):
             break
     landing.workspace.store.record(change(worktree_id=one.id))
-    await landing.eventually(is_announced)
+    await landing.eventually(lambda: is_announced(reader))
 
 
 async def test_a_merged_branch_can_be_archived(landing: Landing) -> None:
