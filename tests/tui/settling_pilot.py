@@ -10,9 +10,13 @@ from textual.screen import Screen
 from tests.tui.virtual_loop import VirtualLoop
 
 _MOST_ROUNDS: Final = 100
-"""Refreshes after one key. More are a layout that changes to and fro, as of a dialog that gets a
-scroll bar in three columns and loses it again: nothing would come of waiting for its end.
+"""Refreshes after one key. More are a layout that changes to and fro, which costs a whole processor
+for as long as it is on the screen.
 """
+_FEWEST_COLUMNS: Final = 10
+"""With fewer, a dialog may get a scroll bar and lose it again, endlessly."""
+_UNTIL_RESIZED: Final = 0.1
+"""Seconds after which Textual has taken up a new size of the terminal."""
 _BETWEEN_KEYS: Final = 0.01
 """Seconds of the loop's clock, which stands still while the loop works."""
 
@@ -47,6 +51,13 @@ class SettlingPilot(Pilot[None]):
         return True
 
     async def _settle(self) -> None:
+        if await self._comes_to_rest():
+            return
+        await asyncio.sleep(_UNTIL_RESIZED)
+        if not await self._comes_to_rest() and self.app.size.width >= _FEWEST_COLUMNS:
+            raise AssertionError(f"the layout of {self.app.screen} does not come to rest")
+
+    async def _comes_to_rest(self) -> bool:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, VirtualLoop)
         for _ in range(_MOST_ROUNDS):
@@ -57,7 +68,8 @@ class SettlingPilot(Pilot[None]):
                 for screen in stale:
                     screen._on_timer_update()
             else:
-                return
+                return True
+        return False
 
 
 def _is_stale(screen: "Screen[object]") -> bool:
