@@ -146,9 +146,8 @@ async def test_without_focus_the_open_session_notifies_on_the_desktop_too(
     async with app.run_test(notifications=True) as pilot:
         await open_first_session(app, pilot)
         app.post_message(textual_events.AppBlur())
-        await until(pilot, lambda: not app.app_focus)
+        await until(pilot, lambda: client.called("set_focus")[-1:] == [{"session_id": None}])
         recorded = _TerminalRecorder(app, monkeypatch)
-        assert client.calls[-1] == ("set_focus", {"session_id": None})
         client.feed(finished_event("s1"), sent("page"), sent("terminal"))
         await until(pilot, lambda: len(recorded.written) == 2)
         assert recorded.written[0] == (
