@@ -58,6 +58,8 @@ if os.environ.get("SPINNEY_NEW_EXAMPLES") != "1":
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let ctrl+c reach the programs that tests start, and collect garbage less often."""
+    if not __debug__:
+        raise pytest.UsageError("the tests check by assertions, which PYTHONOPTIMIZE leaves out")
     use_own_environment(config)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background
         signal.signal(signal.SIGINT, signal.default_int_handler)

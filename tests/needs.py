@@ -6,16 +6,19 @@ SPINNEY_TESTS_NEED_PROGRAMS=1, as in `.ci/run`, such a skip is a failure.
 
 import os
 from collections.abc import Generator
+from typing import Final
 
 import pytest
 
-_SKIPPED_FOR_A_PROGRAM = "Skipped: needs "
+_ARE_NEEDED: Final = os.environ.get("SPINNEY_TESTS_NEED_PROGRAMS") == "1"
+"""Read once: a test may run in an environment of its own, and its report is made within it."""
+_SKIPPED_FOR_A_PROGRAM: Final = "Skipped: needs "
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.skipped and os.environ.get("SPINNEY_TESTS_NEED_PROGRAMS") == "1":
+    if report.skipped and _ARE_NEEDED:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
         if reason.startswith(_SKIPPED_FOR_A_PROGRAM):
             report.outcome = "failed"

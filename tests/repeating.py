@@ -4,13 +4,15 @@ A run of thousands of tests on a busy machine has a chance failure now and then.
 SPINNEY_TESTS_REPEAT=1, as `make test` sets it for a whole tier, a failed test runs again after all
 others, in a new process, up to twice. One that passes there is *yellow*: it does not make the run
 red, but the closing lines name it, how it failed and under which circumstances, and what it left is
-kept in `.tools/failures`. One that fails again stays red.
+kept in `.tools/failures`. One that fails again stays red. If a fixture failed, which other tests
+may have spoiled, the whole file is repeated.
 
 Never repeated are tests of what must not be lost, decided or shown by chance, tests with generated
 examples, and tests that the change itself touches or adds: red is red there. At most two tests of a
 run may be yellow, besides those in `flaky.toml`.
 """
 
+import inspect
 import os
 import re
 import subprocess
@@ -43,13 +45,15 @@ _SEEDS: Final = {
 _MOST: Final = 2
 _TRIES: Final = 2
 _ONE_PASSED: Final = re.compile(rb"^1 passed(?:, \d+ warnings?)? in ", re.MULTILINE)
+_SOME_PASSED: Final = re.compile(rb"^\d+ passed\b", re.MULTILINE)
 _TRY_SECONDS: Final = 300.0
 _MOST_LINES: Final = 20
 _MOST_OUTPUT: Final = 4_000
 
 _STRICT: Final = re.compile(
-    r"journey|surviv|decid|decision|typed|type_ahead|draft|landing|land_|undo|redo|recover|restor"
-    r"|secret|guest"
+    r"journey|surviv|outliv|decid|decision|approv|question|asked|polic|permission"
+    r"|typed|type_ahead|draft|composer|queue|landing|land_|undo|redo|recover|restor"
+    r"|secret|mask|guest|grant|access"
 )
 """Names of files and tests that are never repeated."""
 
@@ -93,11 +97,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if not _IS_ON or hasattr(config, "workerinput"):
         return
     flaky = _read_flaky(config)
-    if session.exitstatus == pytest.ExitCode.TESTS_FAILED:
+    # With `-x`, what did not run could have failed as well.
+    was_stopped = session.shouldfail or session.shouldstop
+    if session.exitstatus == pytest.ExitCode.TESTS_FAILED and not was_stopped:
         stats = config.pluginmanager.get_plugin("terminalreporter").stats
         failures = [*stats.get("failed", []), *stats.get("error", [])]
+        around = {failure.nodeid for failure in failures if _is_around(failure)}
         verdict = judge(
-            _find_reasons(failures), flaky.kinds, lambda name: passes_alone(name, config.rootpath)
+            _find_reasons(failures),
+            flaky.kinds,
+            lambda name: passes_alone(name, config.rootpath, with_its_file=name in around),
         )
         config.stash[_VERDICT] = verdict
         _move_yellow(stats, verdict)
@@ -189,13 +198,22 @@ def _move_yellow(stats: dict[str, list[Any]], verdict: Verdict) -> None:
             stats[outcome] = red
 
 
-def passes_alone(name: str, root: Path) -> bool:
+def _is_around(failure: Any) -> bool:
+    """Whether it failed in a fixture, which the other tests of its file may share or spoil."""
+    return getattr(failure, "when", "call") != "call"
+
+
+def passes_alone(name: str, root: Path, *, with_its_file: bool = False) -> bool:
+    """Repeat a test, or its file, in new processes; whether it passed once."""
+    part, passed = name, _ONE_PASSED
+    if with_its_file:
+        part, passed = name.partition("::")[0], _SOME_PASSED
     environ = os.environ | {_SWITCH: "", "PYTEST_ADDOPTS": ""}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     for _ in range(_TRIES):
         try:
             done = subprocess.run(
-                [*command, name],
+                [*command, part],
                 cwd=root,
                 env=environ,
                 stdin=subprocess.DEVNULL,
@@ -205,7 +223,7 @@ def passes_alone(name: str, root: Path) -> bool:
         except subprocess.TimeoutExpired:
             continue
         # One that is skipped, or fails as expected, has not passed.
-        if done.returncode == pytest.ExitCode.OK and _ONE_PASSED.search(done.stdout):
+        if done.returncode == pytest.ExitCode.OK and passed.search(done.stdout):
             return True
     return False
 
@@ -218,7 +236,7 @@ def _why_not(item: pytest.Item) -> str:
     if getattr(function, "is_hypothesis_test", False):
         return "tests with generated examples are never repeated"
     first = item.location[1] or 0
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    code = getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
     last = max((line for *_, line in code.co_lines() if line), default=first) if code else first
     touched = read_touched_lines(item.path)
     if touched is None or any(first < line <= last for line in touched):

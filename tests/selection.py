@@ -45,7 +45,14 @@ STARTED: Final = {
     "tests/live": ("model/backends", "model/agents", "model/chat", "model/hosting"),
     "tests/journeys": ("model/chat", "model/landing", "tui/shell", "tui/composer", "server/web"),
     "tests/bench": ("server", "tui/shell"),
-    "tests": ("model/cli", "model/client", "model/runtime", "model/service", "server"),
+    "tests": (
+        "model/cli",
+        "model/client",
+        "model/demo.py",
+        "model/runtime",
+        "model/service",
+        "server",
+    ),
 }
 """Rooms whose changes tests of a whole program look at, by folder. All start `spinney.py`."""
 MIRRORED: Final = {"tests/contract": ("model/api", "model/commands", "server")}
@@ -55,6 +62,8 @@ READ: Final = ("docs/", "examples/", ".github/", "Makefile", "LICENSE", "tests/f
 
 STEPS: Final = 1
 """How many imports away from a module its change reaches."""
+
+_CODE: Final = tuple(f"{top}/" for top in (*PRODUCT, "tests"))
 
 Imports = Mapping[str, frozenset[str]]
 
@@ -115,11 +124,11 @@ def select(changed: Iterable[str], imports: Imports, root: Path = ROOT) -> Selec
     for path in changed:
         if path.startswith(REACHES_ALL):
             return Selection(None, f"{path} changed")
-        if path.endswith(".md") or path.startswith(READ):
+        if path.startswith(READ) or (path.endswith(".md") and not path.startswith(_CODE)):
             tests |= {file for file in _test_files(imports) if _names(root / file, path)}
         elif path.startswith("tests/"):
             tests |= _reach_tests(path, imports, root)
-        elif path == "spinney.py" or path.startswith(tuple(f"{top}/" for top in PRODUCT)):
+        elif path == "spinney.py" or path.startswith(_CODE):
             product.add(path)
         elif path not in (".gitignore", ".pre-commit-config.yaml"):
             return Selection(None, f"what {path} reaches is not known")
@@ -184,19 +193,27 @@ def _mirrored_by(file: str, rooms: Iterable[str]) -> bool:
 
 def _reach_tests(path: str, imports: Imports, root: Path) -> set[str]:
     """Return the files of the suite that make use of one of them."""
-    if path in imports:
-        reached = _find_importers({path}, imports)
-    else:
-        folder = Path(path).parent
-        while folder != Path("tests") and not any((root / folder).glob("test_*.py")):
-            folder = folder.parent
-        reached = {file for file in imports if file.startswith(f"{folder}/")}
+    reached = _find_importers({path}, imports) if path in imports else set()
+    if reached.isdisjoint(_test_files(imports)):
+        reached = _find_beside(path, imports, root)
     for conftest in [file for file in reached if file.endswith("/conftest.py")]:
         folder_of_it = conftest.removesuffix("conftest.py")
         reached |= {file for file in imports if file.startswith(folder_of_it)}
     if path.startswith("tests/live/"):
         reached |= {file for file in imports if file.startswith("tests/live/every_backend/")}
     return reached
+
+
+def _find_beside(path: str, imports: Imports, root: Path) -> set[str]:
+    """The nearest tests to data, or to a program that tests start by its path; all if none are."""
+    folder = Path(path).parent
+    while folder != Path("tests") and not any((root / folder).glob("test_*.py")):
+        folder = folder.parent
+    top = "/".join(Path(path).parts[:2])
+    named = {file for file in _test_files(imports) if _is_named_after(file, (top,))}
+    if folder == Path("tests") and named:
+        return named
+    return {file for file in imports if file.startswith(f"{folder}/")}
 
 
 def _find_importers(files: set[str], imports: Imports, steps: float = math.inf) -> set[str]:

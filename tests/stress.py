@@ -15,6 +15,7 @@ import argparse
 import multiprocessing
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -22,12 +23,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parent
-SPINNERS = 4
 MARKERS = {"short": "not longer", "longer": "longer", "all": ""}
 PART_SECONDS = 3600
 """A part that takes longer is considered hung."""
 
+PASSED = re.compile(r"^(?:.*, )?\d+ passed\b", re.MULTILINE)
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -38,9 +41,9 @@ def spin() -> None:
 
 
 @contextmanager
-def busy_machine() -> Iterator[None]:
-    """Run spinning processes until the block exits."""
-    spinners = [multiprocessing.Process(target=spin, daemon=True) for _ in range(SPINNERS)]
+def busy_machine(processes: int) -> Iterator[None]:
+    """Run so many spinning processes until the block exits."""
+    spinners = [multiprocessing.Process(target=spin, daemon=True) for _ in range(processes)]
     for spinner in spinners:
         spinner.start()
     try:
@@ -63,23 +66,45 @@ def run_part(part: str, jobs: int, marker: str, number: int) -> list[str]:
     """Run one part in round `number` and return the names of the failed tests."""
     workers = "0" if "::" in part else str(jobs)
     command = [sys.executable, "-m", "pytest", part, "-q", "-n", workers, "-m", marker]
-    try:
-        done = subprocess.run(
-            [*command, "--dist", "loadfile", "-p", "tests.delays"],
-            cwd=TESTS.parent,
-            env={**os.environ, "SPINNEY_NEW_EXAMPLES": "1", "SPINNEY_DELAYS": str(number)},
-            stdout=subprocess.PIPE,
-            text=True,
-            timeout=PART_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        return [f"{part}: not finished within {PART_SECONDS} s"]
-    failed = FAILED.findall(done.stdout)
+    switches = {
+        "SPINNEY_NEW_EXAMPLES": "1",
+        "SPINNEY_DELAYS": str(number),
+        "SPINNEY_TESTS_REPEAT": "",  # Each failure counts.
+    }
+    with subprocess.Popen(
+        [*command, "--dist", "loadfile", "-p", "tests.delays"],
+        cwd=TESTS.parent,
+        env={**os.environ, **switches},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        try:
+            output, _ = running.communicate(timeout=PART_SECONDS)
+        except subprocess.TimeoutExpired:
+            _end(running)
+            return [f"{part}: not finished within {PART_SECONDS} s"]
+        except BaseException:
+            _end(running)
+            raise
+    failed = FAILED.findall(output)
     if failed:
-        print(done.stdout, flush=True)
-    if not failed and done.returncode not in (0, 5):  # 5: no test of this part is in the tier
-        return [f"{part}: pytest ended with {done.returncode}"]
+        print(output, flush=True)
+    elif running.returncode == 0 and not PASSED.search(output):
+        return [f"{part}: all tests were skipped"]
+    elif running.returncode == pytest.ExitCode.NO_TESTS_COLLECTED and marker == MARKERS["all"]:
+        return [f"{part}: has no tests"]
+    elif running.returncode not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return [f"{part}: pytest ended with {running.returncode}"]
     return failed
+
+
+def _end(running: "subprocess.Popen[str]") -> None:
+    """Interrupt pytest, so that it ends what its tests started."""
+    running.send_signal(signal.SIGINT)
+    try:
+        running.wait(30)
+    except subprocess.TimeoutExpired:
+        running.kill()
 
 
 def main() -> int:
@@ -88,11 +113,16 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", help="folders, files or ids of tests (default: all)")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=3)
+    parser.add_argument("--load", type=int, default=4, help="spinning processes (default: 4)")
     parser.add_argument("--tier", choices=list(MARKERS), help="default: short; of parts, all")
     asked = parser.parse_args()
+    if asked.rounds < 1:
+        parser.error("at least one round")
+    # Otherwise the spinning processes would go on for ever.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     marker = MARKERS[asked.tier or ("all" if asked.parts else "short")]
     failures: Counter[str] = Counter()
-    with busy_machine():
+    with busy_machine(asked.load):
         for number in range(1, asked.rounds + 1):
             for part in asked.parts or suite_parts():
                 failed = run_part(part, asked.jobs, marker, number)

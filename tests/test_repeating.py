@@ -54,6 +54,41 @@ def test_examples(nothing):
 def test_crash():
     os._exit(3)
 """
+FIXTURES = """\
+import pytest
+
+seen = []
+
+@pytest.fixture(scope="module")
+def shared():
+    yield
+    assert not seen, "spoiled"
+
+def test_spoils(shared):
+    seen.append(1)
+
+def test_spoiled(shared):
+    pass
+"""
+WITHOUT_GIT = """\
+def test_without_git(monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert not "found"
+"""
+WRAPPING = """\
+from functools import wraps
+
+def wrapped(test):
+    @wraps(test)
+    def call(**fixtures):
+        test(**fixtures)
+    return call
+"""
+WRAPPED = f"""\
+from wrapping import wrapped
+{chr(10) * 20}
+@wrapped
+{ONCE.format(name="wrapped")}"""
 OLD = "2001-01-01T00:00:00Z"
 TODAY = date(2026, 3, 31)
 
@@ -67,12 +102,17 @@ def repository(tmp_path: Path) -> Repository:
     made.write("test_suite.py", CHANCE)
     made.write("test_faults.py", FAULTS)
     made.write("test_landing.py", ONCE.format(name="landing"))
+    made.write("test_fixtures.py", FIXTURES)
+    made.write("test_without_git.py", WITHOUT_GIT)
+    made.write("wrapping.py", WRAPPING)
+    made.write("test_wrapped.py", WRAPPED.replace("chance", "once"))
     made.git("add", "--all")
     with pytest.MonkeyPatch.context() as patch:
         for role in ("AUTHOR", "COMMITTER"):
             patch.setenv(f"GIT_{role}_DATE", OLD)
         made.git("commit", "--message", "Old")
     made.commit("test_new.py", ONCE.format(name="new"))
+    made.commit("test_wrapped.py", WRAPPED)
     return made
 
 
@@ -119,6 +159,21 @@ def test_red_stays_red_and_says_why_beside_one_that_fails_once(repository: Repos
     assert "RED test_landing.py::test_landing: never repeated: tests of its kind" in ran.stdout
     assert "RED test_new.py::test_new: never repeated: the change touches it" in ran.stdout
     assert "5 failed, 1 passed when repeated" in ran.stdout.splitlines()[-1]
+
+
+def test_what_a_fixture_or_another_git_leaves_hides_no_red(repository: Repository) -> None:
+    files = ["test_fixtures.py", "test_without_git.py", "test_wrapped.py"]
+    ran = run_tier(repository, "-p", "xdist", "-n", "1", *files)
+    assert ran.returncode == 1, ran.stdout
+    assert "RED test_fixtures.py::test_spoiled: did not pass when repeated" in ran.stdout
+    assert "RED test_without_git.py::test_without_git: did not pass when" in ran.stdout
+    assert "RED test_wrapped.py::test_wrapped: never repeated: the change touches it" in ran.stdout
+
+
+def test_a_run_that_stopped_at_a_failure_stays_red(repository: Repository) -> None:
+    ran = run_tier(repository, "-x", "test_suite.py", "test_faults.py")
+    assert ran.returncode != 0, ran.stdout
+    assert "REPEATED" not in ran.stdout
 
 
 def test_an_expired_entry_makes_a_run_red_in_which_everything_passed(

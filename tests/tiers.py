@@ -52,6 +52,7 @@ LONGER = (
     "test_repeating.py",
     "test_restart.py",
     "test_selection.py",
+    "test_stress.py",
     "test_survival.py",
     "test_terminal_ends.py",
     "test_tiers.py",

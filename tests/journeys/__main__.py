@@ -29,6 +29,8 @@ parser.add_argument(
 )
 options = parser.parse_args()
 
+if not __debug__:
+    parser.error("the journeys check by assertions, which PYTHONOPTIMIZE leaves out")
 if options.source is not None:
     os.environ["JOURNEY_SOURCE"] = str(options.source)
 # On SIGTERM, the processes that were started are stopped as well.
