@@ -177,6 +177,16 @@ async def test_the_page_references_only_existing_files(
         assert (await http.get(base_url(server) + address)).status == wanted, address
 
 
+async def test_the_page_preloads_its_start_and_no_other_view(
+    server: Server, http: aiohttp.ClientSession
+) -> None:
+    page = await (await http.get(base_url(server) + "/")).text()
+    preloaded = re.findall(r'rel="modulepreload" href="/v/[^/]+(/js/[^"]+)"', page)
+    assert {"/js/main.js", "/js/views/home.js"} <= set(preloaded)
+    assert [name for name in preloaded if "/views/" in name] == ["/js/views/home.js"]
+    assert "{preload}" not in page and "{version}" not in page
+
+
 async def test_addresses_of_the_page_get_the_page_and_missing_files_a_json_404(
     server: Server, http: aiohttp.ClientSession
 ) -> None:
