@@ -42,7 +42,7 @@ def test_a_task_is_started_waited_for_listed_and_read(served: Program) -> None:
     ran = served.run("new", "/demo write a.txt: one\x1b[2J", "--name", "first", "--mode",
                   "build", "--wait")  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    key, name, path = ran.stdout.splitlines()[0].split()
+    key, name, path = ran.stdout.splitlines()[0].split(maxsplit=2)
     assert (name, Path(path, "a.txt").exists()) == ("first", True)
     assert "▸ edit a.txt" in ran.stdout
 

@@ -124,7 +124,7 @@ async def test_a_stop_while_a_command_starts_ends_its_processes(
         return process
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", start_late)
-    command = f"cd {worktree}; sleep 60 & echo $! > pid; mv pid ready; wait"
+    command = f"cd '{worktree}'; sleep 60 & echo $! > pid; mv pid ready; wait"
     shell = Shell()
     running = asyncio.create_task(shell.run(command, lambda _: None))
     await wait_until((worktree / "ready").exists)

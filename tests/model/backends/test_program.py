@@ -67,7 +67,7 @@ async def test_a_version_that_is_too_new_is_reported_and_started_for_nothing_els
     loom: Callable[[str], str], tmp_path: Path
 ) -> None:
     limited = replace(LOOM, end_version=(2, 0, 0))
-    program = loom(f"echo $1 >> {tmp_path}/started; echo 2.1.3")
+    program = loom(f"echo $1 >> '{tmp_path}/started'; echo 2.1.3")
     probe, answers = await limited.probe(["who"])
     assert (probe.version, probe.supported, probe.fix) == ("2.1.3", False, "get loom")
     assert probe.problem == (

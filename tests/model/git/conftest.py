@@ -71,7 +71,8 @@ def fake_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
         folder = tmp_path / "bin"
         folder.mkdir()
         program = folder / "git"
-        program.write_text(f"#!/bin/sh\nreal_git={shutil.which('git')}\n{script}\n")
+        real_git = shutil.which("git")
+        program.write_text(f"#!/bin/sh\nreal_git='{real_git}'\n{script}\n")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
         monkeypatch.setattr(run, "_versions", {})

@@ -15,7 +15,7 @@ async def test_a_clone_becomes_a_project(
     workspace: Workspace, repository: Repository, tmp_path: Path
 ) -> None:
     target = tmp_path / "new" / "copy"
-    url = f"file://{repository.root}"
+    url = repository.root.as_uri()
     project = await clone_project(workspace, url, str(target))
     assert project.path == str(target.resolve())
     assert project.name == "copy"
@@ -29,7 +29,7 @@ async def test_a_clone_that_fails_says_why_and_leaves_nothing(
 ) -> None:
     target = tmp_path / "new" / "copy"
     with pytest.raises(SpinneyError, match="does not appear") as caught:
-        await clone_project(workspace, f"file://{tmp_path}/nothing", str(target))
+        await clone_project(workspace, (tmp_path / "nothing").as_uri(), str(target))
     assert caught.value.error_type == "git_error"
     assert not (tmp_path / "new").exists()
     assert not workspace.store.state.projects
@@ -42,7 +42,7 @@ async def test_a_directory_with_content_is_not_touched(
     target.mkdir()
     (target / "mine").write_text("keep")
     with pytest.raises(SpinneyError, match="already exists"):
-        await clone_project(workspace, f"file://{repository.root}", str(target))
+        await clone_project(workspace, repository.root.as_uri(), str(target))
     assert (target / "mine").read_text() == "keep"
 
 

@@ -70,7 +70,7 @@ async def test_a_hanging_git_is_killed_with_its_child_processes(
     pids = tmp_path / "pids"
     fake_git(
         f'case "$*" in *--version*|*" config "*|config*) exec "$real_git" "$@";; esac\n'
-        f'sleep 300 & echo "$! $$" > {pids}.new; mv {pids}.new {pids}; wait'
+        f'sleep 300 & echo "$! $$" > "{pids}.new"; mv "{pids}.new" "{pids}"; wait'
     )
     delay_timeout("status", pids)
     with pytest.raises(SpinneyError, match=r"took longer than 0\.5 seconds") as failed:
@@ -85,7 +85,7 @@ async def test_a_cancelled_call_kills_git_before_it_returns(
     pids = tmp_path / "pids"
     fake_git(
         f'case "$*" in *version*) exec "$real_git" "$@";; esac\n'
-        f"echo $$ > {pids}.new; mv {pids}.new {pids}; exec sleep 300"
+        f'echo $$ > "{pids}.new"; mv "{pids}.new" "{pids}"; exec sleep 300'
     )
     running = asyncio.create_task(git(repository.root, "status"))
     await wait_until(pids.exists)
@@ -114,7 +114,7 @@ async def test_a_write_waits_for_a_lock_to_be_released(
 ) -> None:
     monkeypatch.setattr(run, "_RETRY_SECONDS", PATIENCE)
     tried = tmp_path / "tried"
-    fake_git(f'case "$*" in *" add "*) echo >> {tried};; esac\nexec "$real_git" "$@"')
+    fake_git(f'case "$*" in *" add "*) echo >> "{tried}";; esac\nexec "$real_git" "$@"')
     lock = repository.write(".git/index.lock", "")
     repository.write("new", "text\n")
     adding = asyncio.create_task(git(repository.root, "add", "new", write=True))

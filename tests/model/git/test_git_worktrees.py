@@ -175,7 +175,7 @@ async def test_a_cancelled_creation_leaves_nothing_behind(
     repository: Repository, base_dir: Path, tmp_path: Path
 ) -> None:
     hook = repository.write(
-        ".git/hooks/post-checkout", f"#!/bin/sh\ntouch {tmp_path}/began; exec sleep 300\n"
+        ".git/hooks/post-checkout", f"#!/bin/sh\ntouch '{tmp_path}/began'; exec sleep 300\n"
     )
     hook.chmod(0o755)
     before = list_worktrees_and_branches(repository)

@@ -144,7 +144,7 @@ async def test_a_merge_driver_of_the_repository_does_not_run(
     repository: Repository, tmp_path: Path
 ) -> None:
     repository.commit(".gitattributes", "read.me merge=evil\n")
-    repository.git("config", "merge.evil.driver", f"touch {tmp_path}/ran; exit 1")
+    repository.git("config", "merge.evil.driver", f"touch '{tmp_path}/ran'; exit 1")
     repository.git("checkout", "--quiet", "-b", "side")
     head = repository.commit("read.me", "one\ntwo\nthree\nfour\n")
     repository.git("checkout", "--quiet", "main")

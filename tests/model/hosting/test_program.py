@@ -57,7 +57,8 @@ async def test_a_program_that_does_not_read_its_input_does_no_harm(
 async def test_what_it_started_ends_with_it(program: HostingProgram, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    code = f"import subprocess; subprocess.run(['sh', '-c', 'exec >{pipe}; echo up; sleep 600'])"
+    script = f"exec > '{pipe}'; echo up; sleep 600"
+    code = f"import subprocess; subprocess.run(['sh', '-c', {script!r}])"
     running = asyncio.create_task(program.run(tmp_path, (code,)))
     written = await asyncio.to_thread(pipe.open)
     assert await asyncio.to_thread(written.readline) == "up\n"

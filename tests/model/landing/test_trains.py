@@ -170,7 +170,7 @@ async def test_what_is_checked_keeps_its_result_while_nothing_moves(
     landing: Landing, repository: Repository, tmp_path: Path
 ) -> None:
     log = tmp_path / "checked"
-    check = f"echo $(ls *.txt) >> {log}; test ! -e broken"
+    check = f"echo $(ls *.txt) >> '{log}'; test ! -e broken"
     await _replace_check(landing, repository, check)
     one = await landing.branch("one", a_txt="1\n")
     two = await landing.branch("two", broken="1\n", b_txt="2\n")
@@ -191,7 +191,7 @@ async def test_a_running_train_can_be_stopped_and_what_is_ready_lands(
 ) -> None:
     waiting = tmp_path / "waiting"
     await _replace_check(
-        landing, repository, f"test ! -e b.txt || {{ touch {waiting}; exec sleep 600; }}"
+        landing, repository, f"test ! -e b.txt || {{ touch '{waiting}'; exec sleep 600; }}"
     )
     one = await landing.branch("one", a_txt="1\n")
     two = await landing.branch("two", b_txt="2\n")

@@ -99,8 +99,8 @@ def gate(tmp_path: Path, fake_git: Callable[[str], None]) -> Path:
     """A file whose creation lets `git worktree add` exit after its checkout."""
     path = tmp_path / "open"
     fake_git(
-        f'case "$*" in *"worktree add"*) "$real_git" "$@" || exit; touch {tmp_path}/done\n'
-        f"while [ ! -e {path} ]; do sleep 0.02; done; exit;; esac\n"
+        f'case "$*" in *"worktree add"*) "$real_git" "$@" || exit; touch "{tmp_path}/done"\n'
+        f"while [ ! -e '{path}' ]; do sleep 0.02; done; exit;; esac\n"
         'exec "$real_git" "$@"'
     )
     return path

@@ -187,7 +187,7 @@ async def test_no_hook_of_a_pull_request_runs(
     make: Maker, with_remote: Repository, tmp_path: Path
 ) -> None:
     with_remote.git("config", "core.hooksPath", ".hooks")
-    hook = f"#!/bin/sh\ntouch {tmp_path}/ran\n"
+    hook = f"#!/bin/sh\ntouch '{tmp_path}/ran'\n"
     _push_pull_request(with_remote, tmp_path, "pull ref", {".hooks/post-checkout": hook})
     made = await make(pr_context=_REQUEST)
     assert (Path(made.path) / ".hooks/post-checkout").exists()
@@ -248,8 +248,8 @@ async def test_removing_a_project_removes_a_worktree_that_is_being_created(
 ) -> None:
     worktree = await announce(workspace.store, workspace.directories, added.id, name="one")
     fake_git(
-        f'case "$*" in *"worktree add"*) touch {tmp_path}/at-it;'
-        f" while [ -e {tmp_path}/at-it ]; do sleep 0.02; done;; esac\n"
+        f'case "$*" in *"worktree add"*) touch "{tmp_path}/at-it";'
+        f" while [ -e '{tmp_path}/at-it' ]; do sleep 0.02; done;; esac\n"
         'exec "$real_git" "$@"'
     )
     creating = asyncio.create_task(

@@ -186,7 +186,7 @@ async def test_repositories_without_work_of_their_own_are_no_loss(
     vendor = Path(made.path) / "vendor"
     ignoring.git("clone", "-q", str(ignoring.root), str(vendor / "all"))
     ignoring.git("tag", "v1")
-    clone = ("clone", "-q", "--depth=1", "--branch=v1", f"file://{ignoring.root}")
+    clone = ("clone", "-q", "--depth=1", "--branch=v1", ignoring.root.as_uri())
     ignoring.git(*clone, str(vendor / "newest"))
     # Agents' sandboxes leave such folders behind.
     (vendor / "left/.git").mkdir(parents=True)

@@ -203,7 +203,7 @@ async def test_canceling_a_hanging_removal_leaves_the_worktree_unchanged(
 ) -> None:
     made = await make("one")
     fake_git(
-        f'case "$*" in *"worktree remove"*) touch {tmp_path}/at-it; exec sleep 60;; esac\n'
+        f'case "$*" in *"worktree remove"*) touch "{tmp_path}/at-it"; exec sleep 60;; esac\n'
         'exec "$real_git" "$@"'
     )
     removing = asyncio.create_task(remove_worktree(workspace, made.id))

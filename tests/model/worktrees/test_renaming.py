@@ -147,7 +147,8 @@ async def test_other_commands_are_refused_during_a_rename(
     made = await make("one")
     stacked = await make("above", base_branch="one")
     fake_git(
-        f'case "$*" in *"worktree move"*) until [ -e {tmp_path}/go ]; do sleep 0.02; done;; esac\n'
+        'case "$*" in *"worktree move"*)'
+        f' until [ -e "{tmp_path}/go" ]; do sleep 0.02; done;; esac\n'
         'exec "$real_git" "$@"'
     )
     renaming = asyncio.create_task(rename_worktree(workspace, made.id, "two"))

@@ -212,7 +212,7 @@ async def test_a_script_is_stopped_with_its_child_processes(
 ) -> None:
     made = await _create_with_setup(make, event_log)
     await _trust_run_script(
-        workspace, make.project, made, f"sleep 600 & echo $! > {tmp_path}/pid; wait"
+        workspace, make.project, made, f"sleep 600 & echo $! > '{tmp_path}/pid'; wait"
     )
     started = await run_worktree_script(workspace, made.id)
     assert started.status == "running"
@@ -253,7 +253,7 @@ async def test_stopping_spinney_ends_its_scripts(
 ) -> None:
     made = await _create_with_setup(make, event_log)
     await _trust_run_script(
-        workspace, make.project, made, f"echo $$ > {tmp_path}/pid; exec sleep 600"
+        workspace, make.project, made, f"echo $$ > '{tmp_path}/pid'; exec sleep 600"
     )
     await run_worktree_script(workspace, made.id)
     pid = await _read_pid(tmp_path / "pid")
@@ -266,7 +266,7 @@ async def test_removing_the_project_ends_its_scripts(
 ) -> None:
     made = await _create_with_setup(make, event_log)
     await _trust_run_script(
-        workspace, make.project, made, f"echo $$ > {tmp_path}/pid; exec sleep 600"
+        workspace, make.project, made, f"echo $$ > '{tmp_path}/pid'; exec sleep 600"
     )
     await run_worktree_script(workspace, made.id)
     pid = await _read_pid(tmp_path / "pid")
