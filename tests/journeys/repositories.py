@@ -18,6 +18,10 @@ SHARED: Final = "shared.txt"
 """A file in which branches are in conflict."""
 
 
+class GitFailedError(AssertionError):
+    """What git printed when it failed."""
+
+
 class Repositories:
     """The repositories of a journey, and a person's own use of git in them."""
 
@@ -39,7 +43,8 @@ class Repositories:
         ran = subprocess.run(
             ["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True
         )
-        assert ran.returncode == 0, f"git {' '.join(arguments)} in {folder}: {ran.stderr}"
+        if ran.returncode != 0:
+            raise GitFailedError(f"git {' '.join(arguments)} in {folder}: {ran.stderr}")
         return ran.stdout.rstrip("\n")
 
     def tip(self, project: str) -> str:
@@ -88,7 +93,11 @@ class Repositories:
 
     def find_problem(self) -> str:
         """Describe what does not hold; empty if all does."""
-        return next(self._find_problems(), "")
+        try:
+            return next(self._find_problems(), "")
+        except GitFailedError as failed:
+            # While git makes a worktree, that one's HEAD is a commit that does not exist.
+            return str(failed)
 
     def _find_problems(self) -> Iterator[str]:
         for name, path in self.paths.items():
