@@ -16,7 +16,7 @@ _ENVIRON: Final = {
     **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
     "GIT_CONFIG_GLOBAL": os.devnull,
 }
-"""As pytest was started: a test that failed may have another PATH, or a git of its own."""
+"""As pytest was started, without settings of git: a test that failed may have another PATH."""
 _LANDED: Final = _ENVIRON.get("SPINNEY_TESTS_BASE") or "origin/main"
 _HUNK: Final = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 

@@ -209,10 +209,11 @@ def _find_beside(path: str, imports: Imports, root: Path) -> set[str]:
     folder = Path(path).parent
     while folder != Path("tests") and not any((root / folder).glob("test_*.py")):
         folder = folder.parent
-    top = "/".join(Path(path).parts[:2])
-    named = {file for file in _test_files(imports) if _is_named_after(file, (top,))}
-    if folder == Path("tests") and named:
-        return named
+    if folder == Path("tests"):
+        top = "/".join(Path(path).parts[:2])
+        named = {file for file in _test_files(imports) if _is_named_after(file, (top,))}
+        if named:
+            return named
     return {file for file in imports if file.startswith(f"{folder}/")}
 
 

@@ -66,45 +66,43 @@ def run_part(part: str, jobs: int, marker: str, number: int) -> list[str]:
     """Run one part in round `number` and return the names of the failed tests."""
     workers = "0" if "::" in part else str(jobs)
     command = [sys.executable, "-m", "pytest", part, "-q", "-n", workers, "-m", marker]
+    try:
+        code, output = _run([*command, "--dist", "loadfile", "-p", "tests.delays"], number)
+    except subprocess.TimeoutExpired:
+        return [f"{part}: not finished within {PART_SECONDS} s"]
+    failed = FAILED.findall(output)
+    if failed:
+        print(output, flush=True)
+    elif code == 0 and not PASSED.search(output):
+        return [f"{part}: all tests were skipped"]
+    elif code == pytest.ExitCode.NO_TESTS_COLLECTED and marker == MARKERS["all"]:
+        return [f"{part}: has no tests"]
+    elif code not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return [f"{part}: pytest ended with {code}"]
+    return failed
+
+
+def _run(command: list[str], number: int) -> tuple[int, str]:
+    """Return the exit code and the output of pytest; what interrupts this interrupts pytest."""
     switches = {
         "SPINNEY_NEW_EXAMPLES": "1",
         "SPINNEY_DELAYS": str(number),
         "SPINNEY_TESTS_REPEAT": "",  # Each failure counts.
     }
+    environ = os.environ | switches
     with subprocess.Popen(
-        [*command, "--dist", "loadfile", "-p", "tests.delays"],
-        cwd=TESTS.parent,
-        env={**os.environ, **switches},
-        stdout=subprocess.PIPE,
-        text=True,
+        command, cwd=TESTS.parent, env=environ, stdout=subprocess.PIPE, text=True
     ) as running:
         try:
             output, _ = running.communicate(timeout=PART_SECONDS)
-        except subprocess.TimeoutExpired:
-            _end(running)
-            return [f"{part}: not finished within {PART_SECONDS} s"]
         except BaseException:
-            _end(running)
+            running.send_signal(signal.SIGINT)  # It ends what its tests started.
+            try:
+                running.communicate(timeout=30)
+            except subprocess.TimeoutExpired:
+                running.kill()
             raise
-    failed = FAILED.findall(output)
-    if failed:
-        print(output, flush=True)
-    elif running.returncode == 0 and not PASSED.search(output):
-        return [f"{part}: all tests were skipped"]
-    elif running.returncode == pytest.ExitCode.NO_TESTS_COLLECTED and marker == MARKERS["all"]:
-        return [f"{part}: has no tests"]
-    elif running.returncode not in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
-        return [f"{part}: pytest ended with {running.returncode}"]
-    return failed
-
-
-def _end(running: "subprocess.Popen[str]") -> None:
-    """Interrupt pytest, so that it ends what its tests started."""
-    running.send_signal(signal.SIGINT)
-    try:
-        running.wait(30)
-    except subprocess.TimeoutExpired:
-        running.kill()
+    return running.returncode, output
 
 
 def main() -> int:

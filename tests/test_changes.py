@@ -1,5 +1,7 @@
 """What a change touches is found however it was committed, and is not guessed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,16 +19,22 @@ def repository(tmp_path: Path) -> Repository:
     made.root.mkdir()
     made.git("init", "--quiet")
     commit(made, "first", 0, "one\ntwo\nthree\n")
-    made.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    land(made)
     return made
 
 
-def commit(repository: Repository, name: str, hours: float, content: str = "") -> str:
-    """Commit a file at a time, so many hours after the first commit."""
-    repository.write(name, content)
-    repository.git("add", "--all")
+@contextmanager
+def at(hours: float) -> Iterator[None]:
+    """Commit so many hours after the first commit."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GIT_COMMITTER_DATE", f"{START + int(hours * HOUR)} +0000")
+        yield
+
+
+def commit(repository: Repository, name: str, hours: float, content: str = "") -> str:
+    repository.write(name, content)
+    repository.git("add", "--all")
+    with at(hours):
         repository.git("commit", "--quiet", "--message", name)
     return repository.git("rev-parse", "HEAD")
 
@@ -55,8 +63,7 @@ def test_what_a_merge_brought_belongs_to_it_however_old(repository: Repository) 
     commit(repository, "of the branch", 12)
     repository.git("checkout", "--quiet", "-")
     commit(repository, "beside it", 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GIT_COMMITTER_DATE", f"{START + 48 * HOUR} +0000")
+    with at(48):
         repository.git("merge", "--quiet", "--no-ff", "--no-edit", "side")
     land(repository)
     assert list_changed_paths(repository.root) == ["of the branch"]

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,8 +25,6 @@ def test_once():
 """
 HANGS = """\
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 def test_hangs():
@@ -92,14 +90,23 @@ def test_rounds_in_which_all_passed_are_a_proof(tmp_path: Path) -> None:
     assert running.returncode == 0 and "0 failures in 1 rounds" in output, output
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
-def test_what_it_started_ends_with_it(tmp_path: Path, how: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("send", "how"),
+    [
+        (os.kill, signal.SIGTERM),
+        (os.kill, signal.SIGINT),
+        (os.killpg, signal.SIGINT),  # As a terminal does.
+    ],
+)
+def test_what_it_started_ends_with_it(
+    tmp_path: Path, send: Callable[[int, int], None], how: signal.Signals
+) -> None:
     with rounds(tmp_path, HANGS) as running:
         end = time.monotonic() + PATIENCE
         while not (tmp_path / "test_part.ran").exists():
             assert time.monotonic() < end
             time.sleep(0.05)
-        running.send_signal(how)
+        send(running.pid, how)
         running.communicate(timeout=100)
         assert running.returncode != 0
         end = time.monotonic() + PATIENCE
