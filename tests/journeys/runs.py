@@ -67,6 +67,7 @@ def walk_in_order(interface: str, seed: int, patience: float = PATIENCE) -> list
     module = importlib.import_module(f"tests.journeys.{interface}_machine")
     machine_class: Any = getattr(module, _MACHINES[interface])
     ahead = list(module.STEPS)
+    failures: list[Exception] = []
 
     @seeded(seed)
     @_settings(1)
@@ -85,10 +86,16 @@ def walk_in_order(interface: str, seed: int, patience: float = PATIENCE) -> list
                 if machine.is_possible(step.when):
                     ahead.remove(step)
                     machine.take(step, data.draw(st.fixed_dictionaries(step.values)))
+        except Exception as error:
+            # Hypothesis would repeat the journey, which has other steps ahead now, and report that
+            # in place of the failure.
+            failures.append(error)
         finally:
             machine.teardown()
 
     take_all()
+    if failures:
+        raise failures[0]
     return [step.name for step in ahead]
 
 
