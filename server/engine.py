@@ -165,10 +165,10 @@ def create_workspace(directories: Directories, *, demo: bool) -> Workspace:
 
 
 async def open_local_endpoint(workspace: Workspace, lock: InstanceLock) -> LocalEndpoint:
-    """Open the endpoint for this user's other terminals and write its address to the lock file."""
-    endpoint = LocalEndpoint(workspace)
+    """Open the endpoint for this user's other terminals, if that is possible."""
+    endpoint = LocalEndpoint(workspace, lock)
     try:
-        lock.write_instance(*endpoint.open())
+        endpoint.open()
     except SpinneyError as error:
         workspace.problems.append(f"Other terminals cannot attach. {error.message}")
     return endpoint

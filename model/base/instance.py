@@ -151,7 +151,11 @@ def hold_lock(path: Path, *, wait: bool = False) -> Iterator[InstanceLock]:
 
 
 def find_running_instance(path: Path) -> RunningInstance | None:
-    """The instance that holds the lock; `None` if it is not held, whatever the file says."""
+    """The instance that holds the lock; `None` if it is not held, whatever the file says.
+
+    It has the pid of a killed process, and no address, while a program that this one was starting
+    holds the lock, and at the start of its successor, which has the lock before it writes.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -161,9 +165,10 @@ def find_running_instance(path: Path) -> RunningInstance | None:
     try:
         if _try_flock(descriptor, fcntl.LOCK_SH):
             return None
-        return _parse_instance(os.pread(descriptor, 4096, 0))
+        running = _parse_instance(os.pread(descriptor, 4096, 0))
     finally:
         os.close(descriptor)
+    return running if is_alive(running.pid) else RunningInstance(running.pid)
 
 
 def _parse_instance(content: bytes) -> RunningInstance:
@@ -191,7 +196,9 @@ def wait_until_ready(path: Path, patience: float = START_TIMEOUT) -> RunningInst
         if timeout is None or timeout.pid != running.pid:
             timeout = ActivityTimeout(running.pid, patience)
         if timeout.is_expired:
-            raise running.timeout_error
+            if is_alive(running.pid):
+                raise running.timeout_error
+            raise NotRunningError(_say_who_holds(path, running), "timeout")
         time.sleep(_POLL_INTERVAL)
     return None
 
@@ -258,6 +265,7 @@ def read_server_address(path: Path, running: RunningInstance) -> tuple[str, str]
     """
     try:
         fields = json.loads(path.read_bytes())
-        return (fields["base_url"], fields["token"]) if fields["pid"] == running.pid else None
+        is_its_own = fields["pid"] == running.pid and is_alive(running.pid)
+        return (fields["base_url"], fields["token"]) if is_its_own else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -12,6 +12,7 @@ from model.base.instance import (
     RunningInstance,
     find_running_instance,
     wait_for_exit,
+    wait_until_ready,
 )
 from model.base.paths import Directories
 from model.client.endpoint import find_running
@@ -92,6 +93,8 @@ async def connect_local(paths: Directories) -> "RemoteClient":
 async def stop_running(paths: Directories) -> str:
     """Shut the running instance down; returns the outcome as text. Raises `SpinneyError`."""
     running = await asyncio.to_thread(find_running_instance, paths.lock)
+    if running is not None and not running.port:
+        running = await asyncio.to_thread(wait_until_ready, paths.lock)
     if running is None:
         return "No Spinney is running here."
     try:

@@ -1,5 +1,6 @@
 """The lock of a data directory, its contents, and errors about an unresponsive Spinney."""
 
+import asyncio
 import json
 import os
 import signal
@@ -59,6 +60,7 @@ import os, signal, subprocess, sys
 from pathlib import Path
 from model.base.instance import acquire_lock
 lock = acquire_lock(Path(sys.argv[1]))
+lock.write_instance(4321, "of the killed one")
 os.set_inheritable(lock._descriptor, True)
 started = subprocess.Popen(["sleep", sys.argv[2]], stdout=subprocess.DEVNULL, close_fds=False)
 print(started.pid, flush=True)
@@ -89,6 +91,20 @@ def test_a_killed_process_is_not_taken_for_one_that_runs(
         hold_lock(path),
     ):
         pass
+    os.kill(holder, signal.SIGKILL)
+
+
+def test_the_address_of_a_killed_process_is_nowhere_used(
+    directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "wait_until_ready", lambda lock: wait_until_ready(lock, 0.1))
+    holder = be_killed(path, "600")
+    running = find_running_instance(path)
+    assert running is not None
+    assert (running.port, running.token) == (0, "")
+    write_server_address(directories, running.pid)
+    with pytest.raises(SpinneyError, match=r"process \d+\) has ended, but "):
+        endpoint.find_endpoint(directories)
     os.kill(holder, signal.SIGKILL)
 
 
@@ -190,12 +206,29 @@ def test_an_incomplete_lock_file_is_that_of_a_starting_process(path: Path, note:
     lock.close()
 
 
-@pytest.mark.parametrize("note", ["4711", json.dumps({"pid": 7, "protocol": 99})])
+@pytest.mark.parametrize(
+    "note", [str(os.getppid()), json.dumps({"pid": os.getppid(), "protocol": 99})]
+)
 def test_an_instance_of_another_protocol_is_refused(path: Path, note: str) -> None:
     lock = hold(path)
     path.write_text(note)
     with pytest.raises(SpinneyError, match="another protocol"):
         wait_until_ready(path)
+    lock.close()
+
+
+async def test_one_that_starts_is_stopped_once_it_can_be_asked(
+    directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
+    lock = hold(path)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        stopping = asyncio.create_task(local_instance.stop_running(directories))
+        await asyncio.sleep(0.1)
+        assert not stopping.done()
+        lock.write_instance(silent.getsockname()[1], "token")
+        with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
+            await stopping
     lock.close()
 
 
