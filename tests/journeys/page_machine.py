@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from tests.journeys.branch_work import BRANCH_ACTIONS, METHODS
-from tests.journeys.ledger import InvariantError
 from tests.journeys.page_harness import SCREENS
 from tests.journeys.page_journey import PageJourney
 from tests.journeys.page_landing import PLACES
@@ -64,7 +63,7 @@ class PageMachine(RuleBasedStateMachine):
     journey: PageJourney | None = None
     patience = PATIENCE
     screen = ""
-    failure: InvariantError | None = None
+    failure: Exception | None = None
     """The failure of the first journey; raised again where hypothesis tries to repeat it."""
 
     def perform(self, name: str, **values: object) -> None:
@@ -75,7 +74,7 @@ class PageMachine(RuleBasedStateMachine):
                 self.journey = PageJourney(self.patience)
                 self.journey.perform("open_page", screen=self.screen)
             self.journey.perform(name, **values)
-        except InvariantError as error:
+        except Exception as error:
             type(self).failure = error
             raise
 

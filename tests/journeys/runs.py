@@ -5,7 +5,8 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +43,9 @@ def walk(
 
     Raises `InvariantError` if an invariant does not hold.
     """
-    module = importlib.import_module(f"tests.journeys.{interface}_machine")
-    machine: Any = type(
-        "Machine", (getattr(module, _MACHINES[interface]),), {"failure": None, "patience": patience}
-    )
-    try:
+    _, machine = _load_machine(interface, patience)
+    with _first_failure_of(machine):
         run_state_machine_as_test(seeded(seed)(machine), settings=_settings(steps))
-    except Exception as error:
-        # Hypothesis calls a run flaky if it differs the second time. Here it may: agents work in
-        # the background, so a session may be waiting in one run and not in the other.
-        if machine.failure is None and not isinstance(error, Flaky):
-            raise
-    if machine.failure is not None:
-        raise machine.failure
     return getattr(machine, "slow", [])
 
 
@@ -64,10 +55,8 @@ def walk_in_order(interface: str, seed: int, patience: float = PATIENCE) -> list
     Random journeys reach some steps seldom, and find late that one fails each time. Raises
     `InvariantError` if an invariant does not hold.
     """
-    module = importlib.import_module(f"tests.journeys.{interface}_machine")
-    machine_class: Any = getattr(module, _MACHINES[interface])
+    module, machine_class = _load_machine(interface, patience)
     ahead = list(module.STEPS)
-    failures: list[Exception] = []
 
     @seeded(seed)
     @_settings(1)
@@ -75,7 +64,7 @@ def walk_in_order(interface: str, seed: int, patience: float = PATIENCE) -> list
     def take_all(data: st.DataObject) -> None:
         if not data.draw(st.integers(0, 2**32)):
             return  # The smallest example has only the first value of each argument.
-        machine = type("Machine", (machine_class,), {"failure": None, "patience": patience})()
+        machine = machine_class()
         if screens := getattr(module, "SCREENS", None):
             machine.choose_screen(data.draw(st.sampled_from(sorted(screens))))
         try:
@@ -86,17 +75,34 @@ def walk_in_order(interface: str, seed: int, patience: float = PATIENCE) -> list
                 if machine.is_possible(step.when):
                     ahead.remove(step)
                     machine.take(step, data.draw(st.fixed_dictionaries(step.values)))
-        except Exception as error:
-            # Hypothesis would repeat the journey, which has other steps ahead now, and report that
-            # in place of the failure.
-            failures.append(error)
         finally:
             machine.teardown()
 
-    take_all()
-    if failures:
-        raise failures[0]
+    with _first_failure_of(machine_class):
+        take_all()
     return [step.name for step in ahead]
+
+
+def _load_machine(interface: str, patience: float) -> tuple[Any, Any]:
+    """Return the module of an interface's machine, and a class of it for one journey."""
+    module = importlib.import_module(f"tests.journeys.{interface}_machine")
+    base = getattr(module, _MACHINES[interface])
+    return module, type("Machine", (base,), {"failure": None, "patience": patience})
+
+
+@contextmanager
+def _first_failure_of(machine: Any) -> Iterator[None]:
+    """Raise the failure of the machine's first journey, if that is why hypothesis ends."""
+    try:
+        yield
+    except Exception as error:
+        # Hypothesis calls a run flaky if it differs the second time. Here it may: agents work in
+        # the background, so a session may be waiting in one run and not in the other, and what was
+        # taken in order is no longer ahead.
+        if machine.failure is None and not isinstance(error, Flaky):
+            raise
+    if machine.failure is not None:
+        raise machine.failure
 
 
 def run(interface: str, seed: int, *, steps: int, patience: float) -> bool:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
 from tests.journeys.branch_work import BRANCH_ACTIONS, METHODS
-from tests.journeys.ledger import InvariantError
 from tests.journeys.prompts import DIRECTIVES, OPENINGS
 from tests.journeys.terminal_journey import TerminalJourney
 from tests.journeys.terminal_landing import WAYS
@@ -159,7 +158,7 @@ class TerminalMachine(RuleBasedStateMachine):
     patience = PATIENCE
     slow: "list[tuple[str, float]]" = []  # noqa: RUF012
     """The sessions that opened slowly in the last journey."""
-    failure: InvariantError | None = None
+    failure: Exception | None = None
     """The failure of the first journey; raised again where hypothesis tries to repeat it."""
 
     @rule(data=st.data())
@@ -227,11 +226,11 @@ class TerminalMachine(RuleBasedStateMachine):
     def perform(self, name: str, **values: object) -> None:
         if self.failure is not None:
             raise self.failure
-        if self.journey is None:
-            self.journey = TerminalJourney(self.patience)
         try:
+            if self.journey is None:
+                self.journey = TerminalJourney(self.patience)
             self.journey.perform(name, **values)
-        except InvariantError as error:
+        except Exception as error:
             type(self).failure = error
             raise
 
