@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from itertools import count, repeat
 from pathlib import Path
 
@@ -33,6 +34,14 @@ from tests.program import ROOT
 def path(directories: Directories) -> Path:
     directories.create()
     return directories.lock
+
+
+@pytest.fixture
+def silent_port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The port of a program that accepts connections and never answers."""
+    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        yield silent.getsockname()[1]
 
 
 def hold(path: Path) -> InstanceLock:
@@ -180,19 +189,17 @@ def test_a_slow_end_is_waited_for_while_the_process_is_busy(
 
 
 async def test_a_busy_process_has_more_time_to_respond(
-    directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
+    directories: Directories, path: Path, silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     waited: list[float] = []
     lock = hold(path)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        lock.write_instance(silent.getsockname()[1], "token")
-        for steps in (count(), repeat(0)):
-            monkeypatch.setattr(running_module, "_cpu_ticks", lambda _, steps=steps: next(steps))
-            began = time.monotonic()
-            with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
-                await local_instance.connect_local(directories)
-            waited.append(time.monotonic() - began)
+    lock.write_instance(silent_port, "token")
+    for steps in (count(), repeat(0)):
+        monkeypatch.setattr(running_module, "_cpu_ticks", lambda _, steps=steps: next(steps))
+        began = time.monotonic()
+        with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
+            await local_instance.connect_local(directories)
+        waited.append(time.monotonic() - began)
     lock.close()
     assert waited[0] >= 1.2, "six times as long as for an idle process"
 
@@ -206,9 +213,7 @@ def test_an_incomplete_lock_file_is_that_of_a_starting_process(path: Path, note:
     lock.close()
 
 
-@pytest.mark.parametrize(
-    "note", [str(os.getppid()), json.dumps({"pid": os.getppid(), "protocol": 99})]
-)
+@pytest.mark.parametrize("note", ["1", json.dumps({"pid": 1, "protocol": 99})])
 def test_an_instance_of_another_protocol_is_refused(path: Path, note: str) -> None:
     lock = hold(path)
     path.write_text(note)
@@ -218,30 +223,26 @@ def test_an_instance_of_another_protocol_is_refused(path: Path, note: str) -> No
 
 
 async def test_one_that_starts_is_stopped_once_it_can_be_asked(
-    directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
+    directories: Directories, path: Path, silent_port: int
 ) -> None:
-    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     lock = hold(path)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        stopping = asyncio.create_task(local_instance.stop_running(directories))
-        await asyncio.sleep(0.1)
-        assert not stopping.done()
-        lock.write_instance(silent.getsockname()[1], "token")
-        with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
-            await stopping
+    stopping = asyncio.create_task(local_instance.stop_running(directories))
+    await asyncio.sleep(0.1)
+    assert not stopping.done()
+    lock.write_instance(silent_port, "token")
+    with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
+        await stopping
     lock.close()
 
 
 async def test_an_unresponsive_instance_is_reported_with_its_process_and_how_to_end_it(
-    directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
+    directories: Directories, path: Path, silent_port: int
 ) -> None:
-    monkeypatch.setattr(local_instance, "RESPONSE_TIMEOUT", 0.2)
     lock = hold(path)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        lock.write_instance(silent.getsockname()[1], "token")
-        for ask in (local_instance.stop_running, local_instance.connect_local):
-            with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
-                await ask(directories)
+    lock.write_instance(silent_port, "token")
+    for ask in (local_instance.stop_running, local_instance.connect_local):
+        with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
+            await ask(directories)
     lock.close()
 
 
