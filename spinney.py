@@ -226,6 +226,7 @@ def _run_here(
     if any(engine.is_restarting for engine in engines):
         from model.service.reexecution import replace_process
 
+        lock.hand_over()
         replace_process(_STARTED_IN, environment=foreground.prepare_restart(), has_screen=True)
     return app.return_code or 0
 
@@ -313,10 +314,11 @@ def _serve(options: "Namespace") -> int:
 
     with hold_lock(paths.lock, wait=options.wait) as lock:
         port = serve(paths, lock, wanted, partial(announce, as_json=options.json))
-    if port is not None:
-        from model.service.reexecution import replace_process
+        if port is not None:
+            from model.service.reexecution import replace_process
 
-        replace_process(_STARTED_IN, options=("--port", str(port)))
+            lock.hand_over()
+            replace_process(_STARTED_IN, options=("--port", str(port)))
     return 0
 
 

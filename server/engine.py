@@ -146,8 +146,9 @@ def run_without_screen(started_in: str, *, demo: bool) -> None:
             engine.run_headless(lambda: True)
         finally:
             engine.stop()
-    if engine.is_restarting:
-        replace_process(started_in, has_screen=True)
+        if engine.is_restarting:
+            lock.hand_over()
+            replace_process(started_in, has_screen=True)
 
 
 def create_workspace(directories: Directories, *, demo: bool) -> Workspace:
@@ -165,10 +166,10 @@ def create_workspace(directories: Directories, *, demo: bool) -> Workspace:
 
 
 async def open_local_endpoint(workspace: Workspace, lock: InstanceLock) -> LocalEndpoint:
-    """Open the endpoint for this user's other terminals, if that is possible."""
-    endpoint = LocalEndpoint(workspace, lock)
+    """Open the endpoint for this user's other terminals and write its address to the lock file."""
+    endpoint = LocalEndpoint(workspace)
     try:
-        endpoint.open()
+        lock.write_instance(*endpoint.open())
     except SpinneyError as error:
         workspace.problems.append(f"Other terminals cannot attach. {error.message}")
     return endpoint

@@ -9,11 +9,8 @@ import importlib
 import logging
 import secrets
 import socket
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from model.base.errors import SpinneyError
-from model.base.instance import InstanceLock
 from server.listening import open_listener
 
 if TYPE_CHECKING:
@@ -26,23 +23,18 @@ _log = logging.getLogger(__name__)
 class LocalEndpoint:
     """Listens, and imports the server on the first connection, because it is large."""
 
-    def __init__(self, workspace: "Workspace", lock: InstanceLock) -> None:
+    def __init__(self, workspace: "Workspace") -> None:
         self._workspace = workspace
-        self._lock = lock
         self._server: Server | None = None
         self._listener_socket: socket.socket | None = None
         self._starting: asyncio.Task[None] | None = None
 
     def open(self) -> tuple[int, str]:
-        """Listen, and write the port and the token for clients to the lock file; returns them.
-
-        Raises `SpinneyError`.
-        """
+        """Listen; returns the port and the token for clients. Raises `SpinneyError`."""
         self._listener_socket = open_listener("127.0.0.1", 0)
-        port, token = self._listener_socket.getsockname()[1], secrets.token_urlsafe(32)
+        token = secrets.token_urlsafe(32)
         asyncio.get_running_loop().add_reader(self._listener_socket, self._on_connection, token)
-        self._lock.write_instance(port, token)
-        return port, token
+        return self._listener_socket.getsockname()[1], token
 
     @property
     def clients(self) -> int:
@@ -51,14 +43,9 @@ class LocalEndpoint:
 
     async def close(self) -> None:
         """Stop listening and close all connections. Does nothing when closed."""
-        if self._listener_socket is None:
-            return
-        # A program that replaces this one has its pid, and the file, before it has an address.
-        with suppress(SpinneyError):
-            self._lock.write_instance()
         if self._starting is not None:
             await asyncio.gather(self._starting, return_exceptions=True)
-        else:
+        elif self._listener_socket is not None:
             asyncio.get_running_loop().remove_reader(self._listener_socket)
             self._listener_socket.close()
         self._listener_socket = None

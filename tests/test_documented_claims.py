@@ -96,6 +96,7 @@ OWN: Final = {
     "SPINNEY_SESSION": "the same, for its session",
     "SPINNEY_OPENCODE_WORKTREES": "for the plugin in OpenCode's server",
     "SPINNEY_FOREGROUND": "the process in front of the terminal, after a restart",
+    "SPINNEY_LOCK": "the lock of the data directory, after a restart",
     "SPINNEY_RESTARTED_FROM": "the version before a restart",
     "SPINNEY_RESTARTED_WITHOUT_SCREEN": "whether a restarted Spinney had released its terminal",
     "SPINNEY_PORT": "for scripts and agents: docs/scripts.md",

@@ -1,12 +1,17 @@
 """Spinney replaces itself by another installed version: as a server, and on its terminal."""
 
 import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import aiohttp
 import psutil
 import pytest
 
+from model.base.instance import find_running_instance
 from tests.installed_copy import install, make_installed_copy
 from tests.patience import PATIENCE
 from tests.program import Program, Serving
@@ -19,6 +24,26 @@ NEW = "9.9.9"
 def copied(tmp_path: Path) -> Program:
     """A Spinney whose files can be replaced."""
     return make_installed_copy(tmp_path / "installed", tmp_path / "place")
+
+
+@contextmanager
+def held_lock(spinney: Program) -> Iterator[None]:
+    """Its lock is held in the whole block: commands find it, and no other can take over."""
+    lock, is_over = spinney.data / "spinney.lock", threading.Event()
+
+    def watch() -> bool:
+        while find_running_instance(lock) is not None:
+            if is_over.wait(0.002):
+                return True
+        return False
+
+    with ThreadPoolExecutor(1) as pool:
+        is_held = pool.submit(watch)
+        try:
+            yield
+        finally:
+            is_over.set()
+    assert is_held.result()
 
 
 async def connect(http: aiohttp.ClientSession, served: Serving) -> Socket:
@@ -62,10 +87,11 @@ async def restart(
 
     install(copied, NEW)
     assert (await socket.call("get_program_status"))["installed_version"] == NEW
-    assert (await socket.call("restart_spinney"))["restarting"] is True
-    assert await socket.wait_closed() == 1001
-    again = await connect(http, served)
-    program = await again.call("get_program_status")
+    with held_lock(copied):
+        assert (await socket.call("restart_spinney"))["restarting"] is True
+        assert await socket.wait_closed() == 1001
+        again = await connect(http, served)
+        program = await again.call("get_program_status")
     assert (program["version"], program["installed_version"]) == (NEW, None)
     assert program["restarted_from"] != NEW
     assert psutil.pid_exists(served.pid) and served.process.poll() is None
@@ -84,8 +110,9 @@ def test_a_terminal_restarts_in_place_and_returns_to_the_shell_afterwards(copied
         terminal.wait_for_text("Restart Spinney into the installed version")
         terminal.write(b"\r")
         terminal.wait_for_text(f"Version {NEW} is installed")
-        terminal.write(b"n")
-        terminal.wait_for_text("Spinney was restarted")
+        with held_lock(copied):
+            terminal.write(b"n")
+            terminal.wait_for_text("Spinney was restarted")
         assert copied.call("get_program_status")["version"] == NEW
         terminal.write(b"\x11")  # the process in front is still the first one
         assert terminal.process.wait(PATIENCE) == 0

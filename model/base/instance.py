@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import shlex
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +22,8 @@ _POLL_INTERVAL = 0.05
 _WAIT_INTERVAL = 2.0
 """Seconds between two attempts to take over from another instance, which may run for days."""
 _EXIT_GRACE = 5.0
+_HANDED_OVER = "SPINNEY_LOCK"
+"""Environment variable with the descriptor of the lock, for a process that replaces itself."""
 _BUSY_FACTOR = 6.0
 """Factor by which the timeout is extended while the process uses CPU, for busy machines."""
 
@@ -42,14 +45,21 @@ class RunningInstance:
         return f"http://127.0.0.1:{self.port}"
 
     @property
+    def has_ended(self) -> bool:
+        """Whether it was killed: what it was starting holds the lock, or one that starts now."""
+        return not self.port and not is_alive(self.pid)
+
+    @property
     def timeout_error(self) -> SpinneyError:
         """The error to raise if it does not respond."""
-        return NotRunningError(
-            f"Spinney (process {self.pid}) is running but does not respond. Stop it with"
-            f" `kill {self.pid}`, or `kill -9 {self.pid}` if that fails; everything it had"
-            " accepted is kept.",
-            "timeout",
-        )
+        text = "Spinney is running here but does not respond."
+        if self.pid:
+            text = (
+                f"Spinney (process {self.pid}) is running but does not respond. Stop it with"
+                f" `kill {self.pid}`, or `kill -9 {self.pid}` if that fails; everything it had"
+                " accepted is kept."
+            )
+        return NotRunningError(text, "timeout")
 
 
 class InstanceLock:
@@ -74,6 +84,13 @@ class InstanceLock:
         with suppress(OSError):  # missing, or not a file
             self._path.with_name(SERVER_FILE).unlink()
 
+    def hand_over(self) -> None:
+        """Keep the lock for the program that replaces this process, and wait for its address."""
+        with suppress(SpinneyError):
+            self.write_instance()
+        os.set_inheritable(self._descriptor, True)
+        os.environ[_HANDED_OVER] = str(self._descriptor)
+
     def close(self) -> None:
         """Release the lock."""
         os.close(self._descriptor)
@@ -85,10 +102,12 @@ def acquire_lock(path: Path) -> InstanceLock | None:
     The system releases it when the process dies in any way; if that was while it started another
     program, only once that program has begun, as it inherits the lock until then.
     """
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
-    except OSError as error:
-        raise file_error(path, error, "opened") from error
+    descriptor = _take_handed_over(path)
+    if descriptor is None:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        except OSError as error:
+            raise file_error(path, error, "opened") from error
     lock = InstanceLock(descriptor, path)
     end = time.monotonic() + _EXIT_GRACE
     try:
@@ -96,7 +115,7 @@ def acquire_lock(path: Path) -> InstanceLock | None:
             # A process that only checks the lock also holds it for a moment.
             if (running := find_running_instance(path)) is None:
                 continue
-            if is_alive(running.pid) or time.monotonic() > end:
+            if not running.has_ended or time.monotonic() > end:
                 lock.close()
                 return None
             time.sleep(_POLL_INTERVAL)
@@ -108,6 +127,18 @@ def acquire_lock(path: Path) -> InstanceLock | None:
     return lock
 
 
+def _take_handed_over(path: Path) -> int | None:
+    """Return the descriptor of this lock that the replaced process has kept, if there is one."""
+    try:
+        descriptor = int(os.environ.pop(_HANDED_OVER))
+        if not os.path.samestat(os.fstat(descriptor), path.stat()):
+            return None
+        os.set_inheritable(descriptor, False)
+    except (KeyError, ValueError, OSError):
+        return None
+    return descriptor
+
+
 def _try_flock(descriptor: int, kind: int) -> bool:
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
@@ -117,7 +148,7 @@ def _try_flock(descriptor: int, kind: int) -> bool:
 
 
 def _say_who_holds(path: Path, running: RunningInstance | None) -> str:
-    if running is not None and not is_alive(running.pid):
+    if running is not None and running.has_ended:
         return (
             f"Spinney (process {running.pid}) has ended, but a program that it was starting has not"
             f" and still holds {path}. `fuser {shlex.quote(str(path))}` names it:"
@@ -157,7 +188,7 @@ def find_running_instance(path: Path) -> RunningInstance | None:
     holds the lock, and at the start of its successor, which has the lock before it writes.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -168,18 +199,37 @@ def find_running_instance(path: Path) -> RunningInstance | None:
         running = _parse_instance(os.pread(descriptor, 4096, 0))
     finally:
         os.close(descriptor)
-    return running if is_alive(running.pid) else RunningInstance(running.pid)
+    # In a container that shares the folder and the network, the process cannot be seen.
+    is_there = is_alive(running.pid) or _is_listening(running.port)
+    return running if is_there else RunningInstance(running.pid)
+
+
+def _is_listening(port: int) -> bool:
+    """Whether something on this machine accepts connections at this port, or is too busy to."""
+    if not port:
+        return False
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=0.5).close()
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _parse_instance(content: bytes) -> RunningInstance:
+    """Return what an instance wrote; one without an address if that is incomplete or damaged."""
     try:
         fields = json.loads(content)
-        if isinstance(fields, int):  # Early versions wrote only the pid.
+        if type(fields) is int:  # Early versions wrote only the pid.
             return RunningInstance(fields, version="0.1.0", protocol=0)
         known = {name: fields[name] for name in RunningInstance.__slots__ if name in fields}
-        return RunningInstance(**known)
-    except (ValueError, TypeError):
+        found = RunningInstance(**known)
+        types = [type(value) for value in (found.pid, found.protocol, found.port, found.token)]
+    except (ValueError, TypeError, RecursionError):
         return RunningInstance(0)
+    is_whole = types == [int, int, int, str] and found.pid > 0 and 0 <= found.port < 65_536
+    return found if is_whole else RunningInstance(0)
 
 
 def wait_until_ready(path: Path, patience: float = START_TIMEOUT) -> RunningInstance | None:
@@ -196,9 +246,9 @@ def wait_until_ready(path: Path, patience: float = START_TIMEOUT) -> RunningInst
         if timeout is None or timeout.pid != running.pid:
             timeout = ActivityTimeout(running.pid, patience)
         if timeout.is_expired:
-            if is_alive(running.pid):
-                raise running.timeout_error
-            raise NotRunningError(_say_who_holds(path, running), "timeout")
+            if running.has_ended:
+                raise NotRunningError(_say_who_holds(path, running), "timeout")
+            raise running.timeout_error
         time.sleep(_POLL_INTERVAL)
     return None
 
@@ -265,7 +315,8 @@ def read_server_address(path: Path, running: RunningInstance) -> tuple[str, str]
     """
     try:
         fields = json.loads(path.read_bytes())
-        is_its_own = fields["pid"] == running.pid and is_alive(running.pid)
-        return (fields["base_url"], fields["token"]) if is_its_own else None
-    except (OSError, ValueError, KeyError, TypeError):
+        is_its_own = fields["pid"] == running.pid and not running.has_ended
+        address = str(fields["base_url"]), str(fields["token"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+    return address if is_its_own else None

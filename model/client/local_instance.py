@@ -2,8 +2,10 @@
 
 import asyncio
 import importlib
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.base.errors import SpinneyError
@@ -26,6 +28,7 @@ working has longer (`ActivityTimeout`).
 """
 SHUTDOWN_TIMEOUT = 30.0
 """Seconds for an orderly shutdown."""
+_POLL_INTERVAL = 0.05
 
 
 async def connect_to(
@@ -97,10 +100,18 @@ async def stop_running(paths: Directories) -> str:
         running = await asyncio.to_thread(wait_until_ready, paths.lock)
     if running is None:
         return "No Spinney is running here."
+    interrupted = 0
     try:
         interrupted = await _shut_down(running)
-    except (TimeoutError, SpinneyError):
+    except TimeoutError:
         raise running.timeout_error from None
+    except SpinneyError as error:
+        # One that does not answer any more is ending already, or replaces itself.
+        is_ending = error.error_type == "timeout"
+        if not (is_ending and await asyncio.to_thread(_wait_for_change, paths.lock, running)):
+            raise running.timeout_error from None
+        if await asyncio.to_thread(find_running_instance, paths.lock) is not None:
+            return await stop_running(paths)
     if not await asyncio.to_thread(wait_for_exit, paths.lock, running.pid, SHUTDOWN_TIMEOUT):
         raise SpinneyError(
             f"Spinney (process {running.pid}) is still shutting down."
@@ -114,6 +125,16 @@ async def stop_running(paths: Directories) -> str:
         case _:
             note = f" {interrupted} runs were interrupted."
     return f"Spinney (process {running.pid}) has ended.{note}"
+
+
+def _wait_for_change(lock: Path, running: RunningInstance) -> bool:
+    """Wait until the lock has no holder, or one with another address; whether it was in time."""
+    timeout = ActivityTimeout(running.pid, SHUTDOWN_TIMEOUT)
+    while find_running_instance(lock) == running:
+        if timeout.is_expired:
+            return False
+        time.sleep(_POLL_INTERVAL)
+    return True
 
 
 async def _shut_down(running: RunningInstance) -> int:

@@ -7,7 +7,6 @@ import pytest
 
 from model.api.server import get_http_server_token, stop_spinney
 from model.base.errors import SpinneyError
-from model.base.instance import acquire_lock, find_running_instance
 from model.client.base import Loaded
 from model.client.remote import RemoteClient
 from model.domain.events.sessions import SessionUpdated
@@ -20,12 +19,9 @@ from tests.patience import PATIENCE
 
 @pytest.fixture
 async def endpoint(workspace: Workspace) -> AsyncIterator[LocalEndpoint]:
-    lock = acquire_lock(workspace.directories.lock)
-    assert lock is not None
-    endpoint = LocalEndpoint(workspace, lock)
+    endpoint = LocalEndpoint(workspace)
     yield endpoint
     await endpoint.close()
-    lock.close()
 
 
 async def test_a_client_with_the_token_has_the_permissions_of_a_terminal(
@@ -48,20 +44,6 @@ async def test_a_client_with_the_token_has_the_permissions_of_a_terminal(
         await unauthenticated.close()
     # There is no server file, as the public server does not run.
     assert not workspace.directories.server.exists()
-
-
-async def test_its_address_is_in_the_lock_file_while_it_listens(
-    workspace: Workspace, endpoint: LocalEndpoint
-) -> None:
-    def find() -> tuple[int, str]:
-        running = find_running_instance(workspace.directories.lock)
-        assert running is not None
-        return running.port, running.token
-
-    assert find() == (0, "")
-    assert endpoint.open() == find() != (0, "")
-    await endpoint.close()
-    assert find() == (0, "")
 
 
 async def test_a_stop_reports_interrupted_runs_and_then_shuts_down(

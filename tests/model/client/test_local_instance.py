@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from model.base import instance as running_module
 from model.base.errors import SpinneyError
 from model.base.instance import (
     InstanceLock,
+    RunningInstance,
     acquire_lock,
     find_running_instance,
     hold_lock,
@@ -117,6 +119,72 @@ def test_the_address_of_a_killed_process_is_nowhere_used(
     os.kill(holder, signal.SIGKILL)
 
 
+REPLACED = """
+import os, sys
+from pathlib import Path
+from model.base.instance import acquire_lock
+lock = acquire_lock(Path(sys.argv[1]))
+assert lock is not None
+if len(sys.argv) == 2:
+    lock.write_instance(4321, "of the replaced one")
+    print("first", flush=True)
+    input()
+    lock.hand_over()
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:], "again"])
+print(os.get_inheritable(lock._descriptor), [name for name in os.environ if "LOCK" in name])
+sys.stdout.flush()
+input()
+"""
+
+
+def test_a_process_that_replaces_itself_keeps_the_lock_and_takes_its_address_back(
+    path: Path,
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", REPLACED, str(path)],
+        cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None and process.stdout is not None
+        assert process.stdout.readline() == "first\n"
+        print(file=process.stdin, flush=True)
+        found = []
+        while not select.select([process.stdout], [], [], 0)[0]:
+            if (running := find_running_instance(path)) not in found:
+                found.append(running)
+        assert process.stdout.readline() == "False []\n"
+        assert acquire_lock(path) is None
+        process.stdin.close()
+    assert find_running_instance(path) is None
+    assert found[-1] == RunningInstance(process.pid)
+    assert {running and running.pid for running in found} <= {process.pid, 0}
+
+
+@pytest.mark.parametrize("given", ["", "no number", "99999", "0"])
+def test_no_other_descriptor_is_taken_for_the_lock(
+    path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setenv("SPINNEY_LOCK", given)
+    lock = hold(path)
+    assert acquire_lock(path) is None
+    lock.close()
+    assert find_running_instance(path) is None
+
+
+def test_an_instance_that_cannot_be_seen_is_found_by_its_port(
+    directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As from a container with processes of its own."""
+    monkeypatch.setattr(running_module, "is_alive", lambda _: False)
+    lock = hold(path)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+        lock.write_instance(address[1], "secret")
+        assert endpoint.find_endpoint(directories) == (f"http://127.0.0.1:{address[1]}", "secret")
+        with pytest.raises(SpinneyError, match="is already running"), hold_lock(path):
+            pass
+    lock.close()
+
+
 def test_the_lock_is_accessible_to_its_owner_only(path: Path) -> None:
     lock = hold(path)
     assert path.stat().st_mode & 0o077 == 0
@@ -204,7 +272,11 @@ async def test_a_busy_process_has_more_time_to_respond(
     assert waited[0] >= 1.2, "six times as long as for an idle process"
 
 
-@pytest.mark.parametrize("note", ["", "{", "[]", '{"pid": "no'])
+@pytest.mark.parametrize(
+    "note",
+    ["", "{", "[]", "true", '{"pid": "no', '{"pid": "1"}', '{"pid": 1, "port": 99999}', "[" * 4000],
+    ids=range(8),
+)
 def test_an_incomplete_lock_file_is_that_of_a_starting_process(path: Path, note: str) -> None:
     lock = hold(path)
     path.write_text(note)
@@ -233,6 +305,20 @@ async def test_one_that_starts_is_stopped_once_it_can_be_asked(
     with pytest.raises(SpinneyError, match=f"kill {os.getpid()}"):
         await stopping
     lock.close()
+
+
+async def test_one_that_is_ending_already_is_waited_for(
+    directories: Directories, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_module, "_EXIT_GRACE", 0.1)
+    lock = hold(path)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        lock.write_instance(closed.getsockname()[1], "token")
+    stopping = asyncio.create_task(local_instance.stop_running(directories))
+    await asyncio.sleep(0.1)
+    assert not stopping.done()
+    lock.close()
+    assert await stopping == f"Spinney (process {os.getpid()}) has ended."
 
 
 async def test_an_unresponsive_instance_is_reported_with_its_process_and_how_to_end_it(
