@@ -15,7 +15,10 @@ def log(error: Exception | None, data: Path | None) -> "Text | None":
     if error is None or data is None or not logging.root.hasHandlers():
         return None
     from rich.text import Text
+    from textual.worker import WorkerFailed
 
-    _log.critical("the screen failed", exc_info=error)
-    name = type(error).__name__
+    # What failed in a worker is raised as this, without where it was.
+    cause = error.error if isinstance(error, WorkerFailed) else error
+    _log.critical("the screen failed", exc_info=cause)
+    name = type(cause).__name__
     return Text(f"Spinney's screen failed ({name}). For details see {data / 'spinney.log'}")
