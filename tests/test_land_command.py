@@ -76,10 +76,13 @@ def test_a_worktree_lands_is_taken_back_and_several_land_as_a_train(program: Pro
 
         train = program.run("land", "--train", name, "second", "third", "--yes")
         assert "third: in conflict: a.txt" in train.stdout, train.stderr
-        assert train.stdout.endswith("Nothing landed; 2 of 3 are ready.\n")
+        way_out = "Nothing landed; 2 of 3 are ready. Add --keep-going to land them.\n"
+        assert train.stdout.endswith(way_out)
         assert (train.returncode, git(repository, "rev-parse", "HEAD")) == (1, base)
-        whole = program.run("land", "--train", name, "second", "--after", "keep", "--yes", "--json")
-        assert json.loads(whole.stdout)["worktree_ids"] == [first["id"], second["id"]]
+        cars, going = (name, "third", "second"), ("--keep-going", "--after", "keep", "--yes")
+        rest = program.run("land", "--train", *cars, *going, "--json")
+        assert json.loads(rest.stdout)["worktree_ids"] == [first["id"], second["id"]]
+        assert rest.returncode == 1, "not all have landed"
         assert (repository / "b.txt").exists()
 
         program.call("fetch_worktrees_status", f"projectId={project_id}")

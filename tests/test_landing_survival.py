@@ -168,7 +168,7 @@ def test_a_kill_during_a_train_leaves_the_base_and_no_trace(
         until(lambda: git(repository, "status", "--porcelain") == "", "the checkout has followed")
         assert sorted(path.name for path in repository.iterdir() if path.name in ("one", "two"))
         until(lambda: program.call("get_train", project)["status"] == "landed", "the train landed")
-        assert git(repository, "worktree", "list").count("\n") == 2
+        until(lambda: git(repository, "worktree", "list").count("\n") == 2, "nothing is left")
         assert git(repository, "for-each-ref", "refs/spinney/trains") == ""
 
 

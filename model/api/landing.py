@@ -112,11 +112,13 @@ async def start_train(
     worktree_ids: list[str],
     method: MergeMethod | None = None,
     with_check: bool = True,
+    keep_going: bool = False,
 ) -> Train:
     """Bring several worktrees in, each on top of the one before, and run `check` after each.
 
     It happens beside all checkouts, and the base stays where it is until `land_train`. Stops at the
-    first conflict or red check. `train:updated` reports each step.
+    first conflict or red check; with `keepGoing` it goes on without that worktree. `train:updated`
+    reports each step.
     """
 
 
@@ -139,7 +141,7 @@ async def stop_train(train_id: str) -> Train:
 async def land_train(
     train_id: str, after: AfterLanding | None = None, delete_remote_branch: bool = False
 ) -> Landing:
-    """Move the base to the last worktree of a train that is ready.
+    """Move the base to the last worktree of a train that is ready, with all that are ready.
 
     Fails with `conflict`, and changes nothing, if the base or one of the branches has moved.
     """

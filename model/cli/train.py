@@ -26,8 +26,8 @@ _WORDS: Final = {
 def run_train(worktrees: list[Json], options: Namespace, report: Callable[[Json], None]) -> int:
     """Run a train of worktrees of one project, in this order, and land it once confirmed.
 
-    With `--yes` it lands only if all of them are ready; on a terminal those that are ready can
-    land after a question. Returns the exit code, 1 if not all landed.
+    With `--yes` it lands only if all of them are ready, with `--keep-going` those that are; on a
+    terminal those can land after a question. Returns the exit code, 1 if not all landed.
     """
     projects = {tree["project_id"] for tree in worktrees}
     if len(projects) > 1:
@@ -38,6 +38,7 @@ def run_train(worktrees: list[Json], options: Namespace, report: Callable[[Json]
         projectId=projects.pop(),
         worktreeIds=[tree["id"] for tree in worktrees],
         withCheck=not options.ignore_check,
+        keepGoing=options.keep_going,
         **method,
     )
     train = _follow(train, is_silent=options.json)
@@ -46,7 +47,7 @@ def run_train(worktrees: list[Json], options: Namespace, report: Callable[[Json]
     if train["error"] and not options.json:
         write_output(f"{clean_line(train['error'])}\n")
     can_land = ready and train["status"] in ("ready", "stopped")
-    agrees = is_complete if options.yes else False
+    agrees = options.yes and (is_complete or (can_land and options.keep_going))
     if can_land and not options.yes and not options.json:
         base = clean_line(train["base"])
         agrees = confirm(options, f"Land {count(ready, 'worktree')} in {base}?", "land")
@@ -54,7 +55,8 @@ def run_train(worktrees: list[Json], options: Namespace, report: Callable[[Json]
         if options.json:
             write_json(train)
         elif options.yes:
-            write_output(f"Nothing landed; {ready} of {len(train['cars'])} are ready.\n")
+            more = " Add --keep-going to land them." if can_land else ""
+            write_output(f"Nothing landed; {ready} of {len(train['cars'])} are ready.{more}\n")
         return 0 if options.json and is_complete else 1
     after = {"after": options.after} if options.after else {}
     report(request_here("land_train", trainId=train["id"], **after))
@@ -83,6 +85,7 @@ def _describe(car: Json) -> Iterator[str]:
     about = _WORDS[car["status"]]
     if car["status"] == "conflict":
         about += ", ".join(map(clean_line, car["conflicts"]))
+        about += f". {clean_line(car['error'])}" if car["error"] else ""
     elif car["status"] == "failed":
         about += clean_line(car["error"])
     yield f"{clean_line(car['branch'])}: {about}"

@@ -146,14 +146,11 @@ async def _write_message(workspace: "Workspace", worktree_id: str) -> tuple[str,
     project = require_project(state, worktree.project_id)
     base = worktree.base_branch or project.default_branch
 
-    def write(branches: list[str], files: list[str]) -> tuple[str, PromptKey]:
-        preferences = state.preferences
-        message = write_conflict_message(preferences, project, worktree, branches, files)
-        return message, "resolve_conflicts"
-
     conflicts = await landing.lander.find_conflicts(worktree)
     if conflicts:
-        return write([base], conflicts)
+        preferences = state.preferences
+        message = write_conflict_message(preferences, project, worktree, base, conflicts)
+        return message, "resolve_conflicts"
     file = await asyncio.to_thread(find_config_name, Path(worktree.path))
     check = await landing.checks.read(worktree_id)
     if check.status == "failed" and not check.is_stale:
@@ -168,7 +165,7 @@ async def _write_message(workspace: "Workspace", worktree_id: str) -> tuple[str,
         )
     train, car, below = found
     if car.status == "conflict":
-        return write(below, car.conflicts)
+        raise SpinneyError(car.error, "conflict")
     output = await landing.trains.read_output(train.id, worktree_id)
     return write_check_message(car.error, output, file, below), None
 
@@ -180,9 +177,10 @@ async def start_train(
     worktree_ids: list[str],
     method: MergeMethod | None = None,
     with_check: bool = True,
+    keep_going: bool = False,
 ) -> Train:
     return await workspace.landing.trains.start(
-        project_id, worktree_ids, method, with_check=with_check
+        project_id, worktree_ids, method, with_check=with_check, keep_going=keep_going
     )
 
 

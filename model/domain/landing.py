@@ -164,11 +164,15 @@ class TrainCar(Resource):
     branch: str
     head_commit: str
     status: Literal["waiting", "merging", "checking", "ready", "conflict", "failed", "left_out"]
-    """`left_out`: it comes after the one that stopped the train."""
+    """`left_out`: it comes after the one that stopped the train. One that is in `conflict` or
+    `failed` does not land."""
     commit: str = ""
     """The commit with it and all before it."""
     conflicts: list[str] = Field(default_factory=list)
     """Files."""
+    siblings: list[str] = Field(default_factory=list)
+    """The branches before it that it is in conflict with; empty if it is with the base. No session
+    is asked to resolve that: it would merge branches that have not landed."""
     check: Literal["none", "passed", "failed"] = "none"
     error: str = ""
 
@@ -182,9 +186,12 @@ class Train(Resource):
     base_commit: str
     method: MergeMethod
     with_check: bool
+    keep_going: bool = False
+    """Whether a car that is in conflict or red is left out, and the others go on without it."""
     status: Literal["running", "stopped", "ready", "landed", "outdated", "failed"]
-    """`stopped` by a conflict or a red check, or by a person; the cars that are `ready` can land in
-    either case. `outdated`: the base or a branch has moved; run it again."""
+    """`ready`: it ran to its end. `stopped` by a conflict or a red check, or by a person. The cars
+    that are `ready` can land in either case. `outdated`: the base or a branch has moved; run it
+    again."""
     cars: list[TrainCar]
     started_at: float
     ended_at: float | None = None

@@ -1,5 +1,7 @@
 """What a train of branches needs of git: a worktree to check commits in, and a ref."""
 
+import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -21,13 +23,14 @@ class TrainWorktree:
     def __init__(self, root: Path, folder: Path) -> None:
         self._root = root
         self.folder = folder
-        self._exists = False
+        self.exists = False
+        """Whether there is something to remove."""
 
     async def check_out(self, commit: str) -> None:
         """Make the files those of a commit. Raises what git reports, such as a full disk."""
-        if not self._exists:
+        if not self.exists:
+            self.exists = True  # Whatever a git that is stopped leaves of it.
             await add_detached_worktree(self._root, self.folder, commit)
-            self._exists = True
             return
         await git(
             self.folder, *NO_HOOKS, "checkout", "--quiet", "--force", "--detach", commit,
@@ -39,9 +42,10 @@ class TrainWorktree:
         )  # fmt: skip
 
     async def remove(self) -> None:
-        """Remove the worktree, also one that an earlier process left."""
-        await remove_detached_worktree(self._root, self.folder)
-        self._exists = False
+        """Remove the worktree, also one that an earlier process left; does nothing without it."""
+        if await asyncio.to_thread(os.path.lexists, self.folder):
+            await remove_detached_worktree(self._root, self.folder)
+        self.exists = False
 
 
 async def keep_commit(root: Path, train_id: str, commit: str) -> None:

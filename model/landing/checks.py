@@ -148,7 +148,7 @@ class Checks:
             found = read_scripts(Path(worktree.path), project)
         except SpinneyError as error:
             return True, error.message
-        return _has_check(found), ""
+        return has_check(found), ""
 
     async def _is_in_base(self, worktree: Worktree, commits: tuple[str, ...]) -> bool:
         """Whether the base of a worktree has the script.
@@ -163,9 +163,9 @@ class Checks:
             known = self._bases.get((project.id, base))
             if known is not None and commits and known[0] == commits:
                 return known[1]
-            has_check = _has_check(await read_branch_scripts(Path(project.path), base))
-            self._bases[project.id, base] = commits, has_check
-            return has_check
+            is_in_base = has_check(await read_branch_scripts(Path(project.path), base))
+            self._bases[project.id, base] = commits, is_in_base
+            return is_in_base
 
     async def _read_known_tree(self, worktree: Worktree) -> str:
         async with self._reading.setdefault(worktree.id, asyncio.Lock()):
@@ -181,10 +181,14 @@ class Checks:
 
 async def is_check_removed(root: Path, base_commit: str) -> bool:
     """Whether the base has a script `check`, for a commit on top of it that has none."""
-    return _has_check(await read_commit_scripts(root, base_commit) or [])
+    try:
+        return has_check(await read_commit_scripts(root, base_commit) or [])
+    except SpinneyError:
+        return False
 
 
-def _has_check(scripts: Sequence[Script]) -> bool:
+def has_check(scripts: Sequence[Script]) -> bool:
+    """Whether a script `check` is among these."""
     return any(script.name == "check" for script in scripts)
 
 

@@ -20,20 +20,18 @@ def write_conflict_message(
     preferences: Preferences,
     project: Project,
     worktree: Worktree,
-    branches: Sequence[str],
+    base: str,
     files: Sequence[str],
 ) -> str:
-    """Return a message that asks for a merge of branches and the resolution of its conflicts.
+    """Return a message that asks for a merge of the base and the resolution of its conflicts.
 
     Args:
         preferences: Whose prompt `resolve_conflicts` is used.
         project: The project.
         worktree: The worktree whose branch is in conflict.
-        branches: What it is in conflict with, in the order of their merges.
+        base: Its base branch.
         files: The files in conflict.
     """
-    commands = "\n".join(f"git merge --no-edit -- {shlex.quote(branch)}" for branch in branches)
-    names = ", ".join(f"'{clean_line(branch)}'" for branch in branches)
     listed = [clean_line(file) for file in files[:_MAX_FILES]]
     if len(files) > _MAX_FILES:
         listed.append(f"… and {len(files) - _MAX_FILES} more")
@@ -42,8 +40,9 @@ def write_conflict_message(
     if "{files}" not in find_prompt_text("resolve_conflicts", preferences):
         task += "\n\nFiles:\n" + "\n".join(f"- {file}" for file in listed)
     return (
-        f"The branch of this worktree cannot land: it is in conflict with {names}. Commit what is "
-        f"not committed yet, then merge:\n\n```\n{commands}\n```\n\nThe merge will stop. Then the "
+        f"The branch of this worktree cannot land: it is in conflict with '{clean_line(base)}'. "
+        "Commit what is not committed yet, then merge:\n\n```\n"
+        f"git merge --no-edit -- {shlex.quote(base)}\n```\n\nThe merge will stop. Then the "
         f"following applies.\n\n{task}"
     )
 

@@ -1,15 +1,17 @@
 """One run of a train: each branch on top of the one before, with a check after each."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.domain.landing import Train, TrainCar
 from model.domain.projects import Project
 from model.git.changes import to_display_name
 from model.git.integrating import integrate, read_tree
-from model.git.three_way import Place
+from model.git.three_way import Place, merge_commits
 from model.git.trains import keep_commit
 from model.landing.train_checks import Outcome, TrainChecks
 
@@ -52,18 +54,16 @@ class TrainRun:
         self._checks = checks
         self._save = save
 
-    async def run(self) -> bool:
-        """Run to the end or the first problem; return whether all cars are ready."""
+    async def run(self) -> Literal["ready", "stopped"]:
+        """Run to the end, or to the first problem unless the train keeps going."""
         tip = self.train.base_commit
         for at, car in enumerate(self.train.cars):
-            if car.status == "ready":
-                tip = car.commit
-                continue
-            done = await self._bring_in(at, car, tip)
-            if done.status != "ready":
-                return False
-            tip = done.commit
-        return True
+            done = car if car.status == "ready" else await self._bring_in(at, car, tip)
+            if done.status == "ready":
+                tip = done.commit
+            elif not self.train.keep_going:
+                return "stopped"
+        return "stopped" if tip == self.train.base_commit else "ready"
 
     async def _bring_in(self, at: int, car: TrainCar, tip: str) -> TrainCar:
         car = await self._set(at, car, status="merging")
@@ -76,7 +76,11 @@ class TrainRun:
             return await self._set(at, car, status="failed", error=error.message)
         if result.conflicts:
             files = [to_display_name(path) for path in result.conflicts[:_MAX_FILES]]
-            return await self._set(at, car, status="conflict", conflicts=files)
+            found = await self._find_siblings(at, car)
+            why = _describe_siblings(car.branch, self.train.base, found) if found else ""
+            return await self._set(
+                at, car, status="conflict", conflicts=files, siblings=found, error=why
+            )
         await keep_commit(self._plan.place.root, self.train.id, result.commit)
         if self._checks is None:
             return await self._set(at, car, status="ready", commit=result.commit)
@@ -84,6 +88,17 @@ class TrainRun:
         outcome = await self._check(self._checks, car)
         status = "failed" if outcome.check == "failed" else "ready"
         return await self._set(at, car, status=status, check=outcome.check, error=outcome.error)
+
+    async def _find_siblings(self, at: int, car: TrainCar) -> list[str]:
+        """Return the branches before a car that it is in conflict with, if the base is not it."""
+        before = [one for one in self.train.cars[:at] if one.status == "ready"]
+        place = self._plan.place
+        with_base = await merge_commits(place, self.train.base_commit, car.head_commit)
+        if not before or with_base.conflicts:
+            return []
+        merges = [await merge_commits(place, one.head_commit, car.head_commit) for one in before]
+        found = [one.branch for one, merge in zip(before, merges, strict=True) if merge.conflicts]
+        return found or [one.branch for one in before]
 
     async def _check(self, checks: TrainChecks, car: TrainCar) -> Outcome:
         tree = await read_tree(self._plan.place.root, car.commit)
@@ -97,3 +112,17 @@ class TrainRun:
         self.train = self.train.model_copy(update={"cars": cars})
         await self._save(self.train)
         return changed
+
+
+def _describe_siblings(branch: str, base: str, siblings: Sequence[str]) -> str:
+    """Why no session is asked to resolve a conflict with branches that have not landed.
+
+    Who merged them would bring them in with the own branch, unchecked and unseen.
+    """
+    names = ", ".join(f"'{clean_line(sibling)}'" for sibling in siblings)
+    have = "has" if len(siblings) == 1 else "have"
+    return (
+        f"'{clean_line(branch)}' is not in conflict with '{clean_line(base)}', but with {names}, "
+        f"which {have} not landed. Land what is ready first, then resolve the conflict with "
+        f"'{clean_line(base)}'."
+    )

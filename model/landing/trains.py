@@ -56,7 +56,8 @@ class Trains:
         self._moves = moves
         self._running: dict[str, asyncio.Task[None]] = {}
         """By project, until the end is saved."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._clearing: dict[str, asyncio.Task[None]] = {}
+        """By train, while its worktree is removed."""
 
     async def start(
         self,
@@ -65,9 +66,11 @@ class Trains:
         method: MergeMethod | None,
         *,
         with_check: bool,
+        keep_going: bool,
     ) -> Train:
         """Start a train in the background; it replaces an earlier one.
 
+        With `keep_going` a car that is in conflict or red is left out, and the others go on.
         Cars that an earlier train has checked keep their result if nothing has moved since.
 
         Raises:
@@ -87,6 +90,7 @@ class Trains:
                 base_commit=base.commit,
                 method=self._lander.choose_method(project, method),
                 with_check=with_check,
+                keep_going=keep_going,
                 status="running",
                 cars=[
                     TrainCar(
@@ -108,8 +112,6 @@ class Trains:
                 await self._records.remove_outputs(before)
             task = asyncio.create_task(self._run(project, train, plan))
             self._running[project_id] = task
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
         return train
 
     async def read(self, project_id: str) -> Train | None:
@@ -154,7 +156,8 @@ class Trains:
         heads = await read_heads(Path(project.path), [car.branch])
         if heads.get(car.branch) != car.head_commit:
             return None
-        return train, car, [one.branch for one in train.cars if one.status == "ready"]
+        before = train.cars[: train.cars.index(car)]
+        return train, car, [one.branch for one in before if one.status == "ready"]
 
     async def stop(self, train_id: str) -> Train:
         """Stop a running train; what is ready can land."""
@@ -230,11 +233,12 @@ class Trains:
                 _log.warning("the train of %s: %s", project_id, error.message)
 
     async def close(self) -> None:
-        """Stop all trains."""
-        tasks = list(self._tasks)
-        for task in tasks:
+        """Stop all trains, and wait until their worktrees are gone."""
+        running = list(self._running.values())
+        for task in running:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*running, return_exceptions=True)
+        await asyncio.gather(*self._clearing.values(), return_exceptions=True)
 
     # Internals ---------------------------------------------------------------------------------
 
@@ -307,7 +311,7 @@ class Trains:
         run = TrainRun(train, plan, checks, self._save)
         status, error = "failed", ""
         try:
-            status = "ready" if await run.run() else "stopped"
+            status = await run.run()
         except asyncio.CancelledError:
             status, error = "stopped", _STOPPED
         except SpinneyError as failure:
@@ -315,13 +319,20 @@ class Trains:
         except Exception:
             _log.exception("the train %s failed", train.id)
             error = "The train failed unexpectedly; the log has the details."
-        await asyncio.shield(self._finish(project, run.train, checks, status, error))
-
-    async def _finish(
-        self, project: Project, train: Train, checks: TrainChecks | None, status: str, error: str
-    ) -> None:
         if checks is not None:
+            self._clearing[train.id] = asyncio.create_task(self._clear_up(train, checks))
+        await asyncio.shield(self._finish(project, run.train, status, error))
+
+    async def _clear_up(self, train: Train, checks: TrainChecks) -> None:
+        """Remove the worktree of a train that has ended, which takes seconds if it is large."""
+        try:
             await checks.close()
+        except Exception:
+            _log.exception("the worktree of the train %s was not removed", train.id)
+        finally:
+            del self._clearing[train.id]
+
+    async def _finish(self, project: Project, train: Train, status: str, error: str) -> None:
         if status in ("ready", "stopped") and await self._has_moved(project, train):
             status, error = "outdated", _describe_moved(train)
         ended = _make_ended(train, status, error)
@@ -357,20 +368,23 @@ class Trains:
     async def _finish_landed(self, project: Project, train: Train, landing: Landing) -> None:
         landed = train.model_copy(update={"status": "landed", "landing_id": landing.id})
         # In this order: after a kill in between, the recovery does both again.
-        try:
-            await self._clean_up(project, landed)
-        finally:
-            await self._save(landed)
+        await forget_commit(Path(project.path), train.id)
+        await self._save(landed)
 
     async def _forget(self, project: Project | None, train: Train) -> None:
-        await self._records.remove(train)
         if project is not None:
             await self._clean_up(project, train)
+        await self._records.remove(train)
 
     async def _clean_up(self, project: Project, train: Train) -> None:
-        root = Path(project.path)
-        await TrainWorktree(root, self._records.worktree(train.id)).remove()
-        await forget_commit(root, train.id)
+        if train.id in self._clearing:
+            await asyncio.wait([self._clearing[train.id]])
+        await self._remove_worktree(project, train)
+        await forget_commit(Path(project.path), train.id)
+
+    async def _remove_worktree(self, project: Project, train: Train) -> None:
+        """Remove what a kill has left."""
+        await TrainWorktree(Path(project.path), self._records.worktree(train.id)).remove()
 
     async def _recover(self, project: Project) -> None:
         async with self._moves.lock(project.id):
@@ -379,12 +393,12 @@ class Trains:
                 await self._recover_train(project, train)
 
     async def _recover_train(self, project: Project, train: Train) -> None:
+        await self._remove_worktree(project, train)
         commits = {car.commit for car in train.cars if car.status == "ready"}
         landings = await self._moves.list_landings(project.id, limit=1)
         if train.status != "landed" and landings and landings[0].after in commits:
             await self._finish_landed(project, train, landings[0])
         elif train.status == "running":
-            await TrainWorktree(Path(project.path), self._records.worktree(train.id)).remove()
             error = (
                 "Spinney ended while the train was running. Start it again: what was checked keeps "
                 "its result."

@@ -82,7 +82,10 @@ async def read_branch_scripts(root: Path, branch: str) -> list[Script]:
     Returns an empty list for an invalid file.
     """
     for ref in (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}"):
-        found = await read_commit_scripts(root, ref)
+        try:
+            found = await read_commit_scripts(root, ref)
+        except SpinneyError:
+            return []
         if found is not None:
             return found
     return []
@@ -91,17 +94,16 @@ async def read_branch_scripts(root: Path, branch: str) -> list[Script]:
 async def read_commit_scripts(root: Path, commit: str) -> list[Script] | None:
     """Return the scripts of the config file in a commit; `None` if there is no file.
 
-    `commit` is its id or a full ref. Returns an empty list for an invalid file.
+    `commit` is its id or a full ref. Raises `SpinneyError` for an invalid file.
     """
     for name in FILES:
         # A few kilobytes in a repository may unpack to a file of gigabytes.
         blob = ("cat-file", "blob", f"{commit}:{name}")
         result = await git(root, *blob, check=False, max_bytes=_SIZE_LIMIT)
-        if result.returncode == 0 and not result.is_truncated:
-            try:
-                return _parse(result.raw_stdout, name, name)
-            except SpinneyError:
-                return []
+        if result.is_truncated:
+            raise SpinneyError(f"{name} must not be larger than {_SIZE_LIMIT // 1024} KiB.")
+        if result.returncode == 0:
+            return _parse(result.raw_stdout, name, name)
     return None
 
 

@@ -6,7 +6,7 @@ its creation.
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +32,7 @@ _LARGE: Final = 50_000_000
 async def describe_included(root: Path) -> IncludedFiles:
     """Return what a worktree of the repository at `root` would get."""
     try:
-        names = await _list(root)
+        names = await find_included(root)
     except SpinneyError as error:
         return IncludedFiles(summary=error.message)
     sizes = await asyncio.to_thread(_measure, root, names.files)
@@ -63,16 +63,24 @@ def _summarize(names: Sequence[str], size: int, large: Sequence[str]) -> str:
 async def copy_included(store: Store, worktree_id: str, source: Path, target: Path) -> None:
     """Copy the files that match in the checkout `source` into a worktree at `target`.
 
-    The worktree's `copied_files` has the progress, then the outcome. Files that the worktree has
+    The worktree's `copied_files` has the progress, then the outcome.
+    """
+    await copy_files(source, target, lambda copied: _record(store, worktree_id, copied))
+
+
+async def copy_files(source: Path, target: Path, report: Callable[[CopiedFiles], None]) -> None:
+    """Copy the files that match in the checkout `source` into a working tree at `target`.
+
+    `report` gets the progress, then the outcome; nothing if no file matches. Files that are there
     already stay; those that git would not ignore there are left out. Canceling waits for the file
     that is being copied.
     """
     try:
-        names = await _list(source)
+        names = await find_included(source)
         ignored = await find_ignored(target, names.files)
         exposed = await asyncio.to_thread(_find_exposed, target, names.files, ignored)
     except SpinneyError as error:
-        _record(store, worktree_id, CopiedFiles(problems=[error.message]))
+        report(CopiedFiles(problems=[error.message]))
         return
     if not names.files and not names.repositories:
         return
@@ -81,8 +89,7 @@ async def copy_included(store: Store, worktree_id: str, source: Path, target: Pa
     running = asyncio.ensure_future(asyncio.to_thread(copier.copy, wanted))
     try:
         while not (await asyncio.wait((running,), timeout=_PROGRESS_INTERVAL))[0]:
-            progress = CopiedFiles(count=copier.seen, size=copier.size, total=len(wanted))
-            _record(store, worktree_id, progress)
+            report(CopiedFiles(count=copier.seen, size=copier.size, total=len(wanted)))
     except asyncio.CancelledError:
         copier.stop()
         await asyncio.wait((running,))
@@ -93,10 +100,11 @@ async def copy_included(store: Store, worktree_id: str, source: Path, target: Pa
     problems = _describe_problems(names, exposed, copier)
     if failure is not None:
         problems.append(f"No files were copied: {failure.strerror or failure}.")
-    outcome = CopiedFiles(
-        count=copier.copied, size=copier.size, total=len(names.files), problems=problems
+    report(
+        CopiedFiles(
+            count=copier.copied, size=copier.size, total=len(names.files), problems=problems
+        )
     )
-    _record(store, worktree_id, outcome)
 
 
 def report_problems(store: Store, worktree_id: str) -> None:
@@ -110,7 +118,8 @@ def report_problems(store: Store, worktree_id: str) -> None:
         )
 
 
-async def _list(root: Path) -> IncludedNames:
+async def find_included(root: Path) -> IncludedNames:
+    """Return the files in a checkout that match; none of a bare repository. Raises as git does."""
     if await asyncio.to_thread(is_bare_repository, root):
         return IncludedNames([], [])
     return await list_included(root)

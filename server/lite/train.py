@@ -49,7 +49,7 @@ _CARS: Final = {
 }
 _STATES: Final = {
     "running": "It runs. '{base}' stays where it is until you land.",
-    "ready": "All are ready. '{base}' has not been touched yet.",
+    "ready": "It has ended. '{base}' has not been touched yet.",
     "stopped": "It stopped. '{base}' has not been touched.",
     "landed": "It landed on '{base}'.",
     "outdated": "'{base}' or a branch has moved since. Run it again.",
@@ -87,11 +87,15 @@ class TrainRoutes:
     async def _start(
         self, request: web.Request, page_request: PageRequest, form: Form
     ) -> web.Response:
-        """Start a train of each `worktree` in this order, by `method`; `check` after each."""
+        """Start a train of each `worktree` in this order, by `method`; `check` after each.
+
+        With `keep_going` it goes on without one that fails.
+        """
         arguments = {
             "projectId": request.match_info["project_id"],
             "worktreeIds": list(form.all("worktree")),
             "withCheck": bool(form.get("check")),
+            "keepGoing": bool(form.get("keep_going")),
             **({"method": form.get("method")} if form.get("method") else {}),
         }
         return await self._run(request, page_request, form, start_train, arguments)
@@ -108,6 +112,7 @@ class TrainRoutes:
             "projectId": project_id,
             "worktreeIds": [car.worktree_id for car in train.cars],
             "withCheck": train.with_check,
+            "keepGoing": train.keep_going,
             "method": train.method,
         }
         return await self._run(request, page_request, form, start_train, arguments)
@@ -204,6 +209,11 @@ async def _render_new(page_request: PageRequest, project: Project) -> str:
             "label",
             make("input", type="checkbox", name="check", value="1", checked=True),
             "Run the check after each",
+        ),
+        make(
+            "label",
+            make("input", type="checkbox", name="keep_going", value="1"),
+            "Leave out one that fails, and go on",
         ),
         make("p", button("Start the train", class_="primary")),
     )

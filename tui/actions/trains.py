@@ -58,7 +58,11 @@ async def put_together(
     has_check = any(row.check.has_script for row in rows)
     base = clean_line(rows[0].base)
     method = project.landing_method or desk.state.preferences.landing_method
-    plan = await desk.ask(NewTrain(rows, taken, method, has_check=has_check, base=base))
+    before = await desk.client.call(commands.get_train, project_id=project.id)
+    keep_going = before is not None and before.keep_going
+    plan = await desk.ask(
+        NewTrain(rows, taken, method, keep_going=keep_going, has_check=has_check, base=base)
+    )
     if plan is None:
         return
     train = await desk.client.call(
@@ -67,6 +71,7 @@ async def put_together(
         worktree_ids=list(plan.worktree_ids),
         method=plan.method,
         with_check=plan.with_check,
+        keep_going=plan.keep_going,
     )
     await follow_train(desk, train)
 
@@ -125,6 +130,7 @@ async def _run_again(desk: Desk, train: "Train") -> "Train":
         worktree_ids=ids,
         method=train.method,
         with_check=train.with_check,
+        keep_going=train.keep_going,
     )
 
 

@@ -33,6 +33,7 @@ class TrainPlan:
     worktree_ids: tuple[str, ...]
     method: "MergeMethod"
     with_check: bool
+    keep_going: bool
 
 
 class NewTrain(Dialog[TrainPlan]):
@@ -42,6 +43,7 @@ class NewTrain(Dialog[TrainPlan]):
         rows: The worktrees that may take part, in the suggested order.
         taken: The ids of those that do at first.
         method: How they are brought in at first.
+        keep_going: Whether one that fails is left out at first, instead of stopping the train.
         has_check: Whether the repository has a `check` script.
         base: The branch that they land in.
     """
@@ -52,6 +54,7 @@ class NewTrain(Dialog[TrainPlan]):
         Binding("shift+down,J", "shift(1)", show=False),
         Binding("m", "next_method", show=False),
         Binding("c", "toggle_check", show=False),
+        Binding("g", "toggle_keep_going", show=False),
     ]
 
     def __init__(
@@ -60,6 +63,7 @@ class NewTrain(Dialog[TrainPlan]):
         taken: Sequence[str],
         method: "MergeMethod",
         *,
+        keep_going: bool,
         has_check: bool,
         base: str,
     ) -> None:
@@ -68,6 +72,7 @@ class NewTrain(Dialog[TrainPlan]):
         self._taken = set(taken)
         self._has_check = has_check
         self._with_check = has_check
+        self._keep_going = keep_going
         self._base = clean_line(base)
         self._method = [choice.value for choice in METHODS].index(method)
 
@@ -98,10 +103,12 @@ class NewTrain(Dialog[TrainPlan]):
         if not self._has_check:
             check = "there is no check script"
         method = METHODS[self._method]
-        how = f"\n{method.label}: {method.description}; {check}"
+        going = "one that fails is left out" if self._keep_going else "one that fails stops it"
+        how = f"\n{method.label}: {method.description}; {check}; {going}"
         self.query_one("#train-how", Static).update(Content.styled(how, "$text-muted"))
         keys = [("enter", "start"), ("space", "take in or out"), ("⇧↑ ⇧↓", "move")]
         more = [("m", "method"), *([("c", "check on or off")] if self._has_check else [])]
+        more.append(("g", "stop" if self._keep_going else "keep going"))
         lines = [keys_line(*keys), keys_line(*more, ("esc", "cancel"))]
         self.query_one("#train-keys", Static).update(Content("\n").join(lines))
 
@@ -146,6 +153,11 @@ class NewTrain(Dialog[TrainPlan]):
             self._with_check = not self._with_check
             self._fill(self._at)
 
+    def action_toggle_keep_going(self) -> None:
+        """Leave one that fails out, or stop at it."""
+        self._keep_going = not self._keep_going
+        self._fill(self._at)
+
     @on(OptionList.OptionSelected)
     def _start(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -154,4 +166,4 @@ class NewTrain(Dialog[TrainPlan]):
             self.notify("Take at least one worktree in: space.", markup=False)
             return
         method = cast("MergeMethod", METHODS[self._method].value)
-        self.dismiss(TrainPlan(ids, method, self._with_check))
+        self.dismiss(TrainPlan(ids, method, self._with_check, self._keep_going))

@@ -132,9 +132,9 @@ class TrainProgress(Dialog[Chosen]):
             ]
             more = len(car.conflicts) - len(shown)
             files = "\n".join([*shown, *([f"  and {more} more"] if more else [])])
-            return Content(
-                f"\nIn conflict with {clean_line(self.train.base)} and those before:\n{files}"
-            )
+            if car.siblings:
+                return Content(f"\n{make_visible(car.error)}\n{files}")
+            return Content(f"\nIn conflict with {clean_line(self.train.base)}:\n{files}")
         if car.error:
             return Content.styled(f"\n{make_visible(car.error)}", "$error")
         return Content("")
@@ -148,7 +148,7 @@ class TrainProgress(Dialog[Chosen]):
         if train.status in ("ready", "stopped") and (ready := count_ready(train)):
             number = len(train.cars)
             keys.append(("l", "land it" if ready == number else f"land {ready} of {number}"))
-        if car is not None and car.status in ("conflict", "failed"):
+        if car is not None and car.status in ("conflict", "failed") and not car.siblings:
             keys.append(("f", "send to its session"))
         if train.status == "running":
             keys.append(("x", "stop"))

@@ -50,7 +50,8 @@ def describe_train(train: "Train") -> str:
                     return f"{name} {doing} ({at} of {cars})."
             return f"{name} {ready} ready, it goes on."
         case "ready":
-            return f"{name} all can land."
+            left = cars - ready
+            return f"{name} {ready} can land, {left} left out." if left else f"{name} all can land."
         case "stopped":
             stopper = find_stopper(train)
             why = f"by {_quote(stopper)}" if stopper is not None else "by you"

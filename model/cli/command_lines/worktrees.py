@@ -53,6 +53,11 @@ def _add_land(land: Parser) -> None:
         action="store_true",
         help="land although the check did not pass; a train runs no check",
     )
+    land.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="a train leaves out what fails, and goes on; with --yes the rest lands",
+    )
     what = land.add_mutually_exclusive_group()
     what.add_argument("--undo", action="store_true", help="take the newest landing back")
     what.add_argument(

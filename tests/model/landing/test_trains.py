@@ -1,7 +1,7 @@
 """A train brings several branches in, each on top of the one before, and checks each."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -82,7 +82,11 @@ async def test_of_five_branches_with_a_red_third_the_first_two_land(
     assert "on top of 'one', 'two', so it cannot land. It ended with exit code 1." in message
     assert "\n\nchecked\nend of untrusted text" in message
     assert repository.git("rev-parse", "main") == before, "nothing has landed yet"
-    assert repository.git("worktree", "list", "--porcelain").count("worktree ") == 6
+
+    def is_cleared() -> bool:
+        return repository.git("worktree", "list", "--porcelain").count("worktree ") == 6
+
+    await landing.eventually(is_cleared)
 
     landed = await land_train(landing.workspace, train.id)
     assert landed.worktree_ids == [branches[0].id, branches[1].id]
@@ -112,12 +116,79 @@ async def test_a_conflict_stops_the_train_and_is_explained(landing: Landing) -> 
     assert _statuses(train) == ["ready", "conflict"]
     assert train.cars[1].conflicts == ["a.txt"]
     assert train.cars[0].check == "none"
+    with pytest.raises(SpinneyError, match="not in conflict with 'main', but with 'one', which"):
+        await write_landing_message(landing.workspace, two.id)
+    assert train.cars[1].siblings == ["one"]
+    await land_train(landing.workspace, train.id)
     message = (await write_landing_message(landing.workspace, two.id)).message
-    assert "git merge --no-edit -- one" in message
+    assert "git merge --no-edit -- main" in message
     await discard_train(landing.workspace, train.id)
     assert await get_train(landing.workspace, one.project_id) is None
     with pytest.raises(SpinneyError, match="was discarded"):
         await land_train(landing.workspace, train.id)
+
+
+async def test_a_conflict_with_the_base_is_no_conflict_with_the_cars_before(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", b_txt="1\n")
+    two = await landing.branch("two", a_txt="2\n")
+    repository.commit("a.txt", "main\n")
+    train = await _start(landing, one, two, with_check=False)
+    assert _statuses(train) == ["ready", "conflict"]
+    assert (train.cars[1].siblings, train.cars[1].error) == ([], "")
+    assert "-- main" in (await write_landing_message(landing.workspace, two.id)).message
+
+
+async def test_a_train_that_keeps_going_leaves_out_what_fails_and_lands_the_rest(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    clash = await landing.branch("clash", a_txt="2\n")
+    red = await landing.branch("red", broken="1\n")
+    last = await landing.branch("last", b_txt="1\n")
+    train = await _start(landing, one, clash, red, last, keep_going=True)
+    assert train.status == "ready"
+    assert _statuses(train) == ["ready", "conflict", "failed", "ready"]
+    assert train.cars[1].siblings == ["one"]
+    landed = await land_train(landing.workspace, train.id)
+    assert landed.worktree_ids == [one.id, last.id]
+    assert repository.git("ls-files") == "a.txt\nb.txt\nread.me\nspinney.json"
+    assert repository.git("show", "main:a.txt") == "1"
+
+    train = await _start(landing, clash, red, keep_going=True)
+    assert train.status == "stopped", "nothing of it can land"
+
+
+async def test_the_worktree_of_a_train_gets_the_files_that_every_worktree_gets(
+    landing: Landing, repository: Repository
+) -> None:
+    repository.commit(".gitignore", ".env\n")
+    repository.commit(".worktreeinclude", ".env\n")
+    write_scripts(repository, check="test -e .env")
+    await trust_project_scripts(landing.workspace, landing.make.project.id)
+    (repository.root / ".env").write_text("KEY=1\n")
+    one, two = await landing.branch("one", a="1\n"), await landing.branch("two", b="1\n")
+    assert _statuses(await _start(landing, one, two)) == ["ready", "ready"]
+    (repository.root / ".env").unlink()
+    (repository.root / ".worktreeinclude").unlink()
+    (repository.root / ".worktreeinclude").symlink_to("elsewhere")
+    train = await _start(landing, two, one)
+    assert _statuses(train) == ["failed", "left_out"]
+    assert "exit code 1. " in train.cars[0].error
+    assert "must be a regular file" in train.cars[0].error, "it says what may be the cause"
+
+
+async def test_no_worktree_is_made_where_no_car_has_a_check(
+    landing: Landing, repository: Repository, fake_git: Callable[[str], None]
+) -> None:
+    repository.git("rm", "--quiet", "spinney.json")
+    repository.git("commit", "--quiet", "--message", "No scripts")
+    one, two = await landing.branch("one", a="1\n"), await landing.branch("two", b="1\n")
+    fake_git('case " $* " in *" worktree add "*) exit 9;; esac; exec "$real_git" "$@"')
+    train = await _start(landing, one, two)
+    assert _statuses(train) == ["ready", "ready"]
+    assert [car.check for car in train.cars] == ["none", "none"]
 
 
 async def test_a_moved_base_is_noticed_and_the_train_runs_again(

@@ -216,7 +216,10 @@ async def test_the_marked_worktrees_become_a_train_that_lands_what_is_ready(star
         await until(pilot, lambda: "2 marked" in screen_text(app))
         await pilot.press("l")
         await wait_for_dialog(app, pilot, NewTrain)
-        await pilot.press("shift+down", "c", "enter")
+        assert "one that fails stops it" in dialog_text(app.screen)
+        await pilot.press("shift+down", "c", "g")
+        assert "one that fails is left out" in dialog_text(app.screen)
+        await pilot.press("enter")
         await wait_for_dialog(app, pilot, TrainProgress)
         assert fake.client.called("start_train") == [
             {
@@ -224,6 +227,7 @@ async def test_the_marked_worktrees_become_a_train_that_lands_what_is_ready(star
                 "worktree_ids": ["w1", "w2"],
                 "method": "merge",
                 "with_check": False,
+                "keep_going": True,
             }
         ]
         await pilot.press("l", "r")
@@ -233,6 +237,12 @@ async def test_the_marked_worktrees_become_a_train_that_lands_what_is_ready(star
         fake.client.feed(TrainUpdated(project_id="p1", train=stopped))
         await until(pilot, lambda: "stopped by 'calm-heron'; 1 can land." in screen_text(app))
         await until(pilot, lambda: "parser.py" in screen_text(app))  # of the one that stopped it
+        assert "send to its session" in dialog_text(app.screen)
+        sibling = conflict.model_copy(update={"siblings": ["one"], "error": "Land it first."})
+        stopped = a_train(a_car(1, "ready"), sibling)
+        fake.client.feed(TrainUpdated(project_id="p1", train=stopped))
+        await until(pilot, lambda: "Land it first." in screen_text(app))
+        assert "send to its session" not in dialog_text(app.screen)
         await pilot.press("l")
         await until(pilot, lambda: "Land 1 worktree in main (merge)" in screen_text(app))
         await pilot.press("down", "enter")

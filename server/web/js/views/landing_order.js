@@ -18,6 +18,7 @@ export function orderTrain(app, projectId, items, onStart) {
   const announced = make("p.visually-hidden", { "aria-live": "polite" });
   const method = segmented("Method", METHODS, app.state.projects.get(projectId)?.landing_method ?? app.state.preferences.landing_method);
   const check = make("input", { type: "checkbox", checked: true });
+  const keepGoing = make("input", { type: "checkbox" });
   const status = make("p.bad", { role: "alert" });
   const submit = make("button.primary", icon("play"), "Start");
   let order = [...items];
@@ -72,6 +73,7 @@ export function orderTrain(app, projectId, items, onStart) {
     announced,
     make("div.field", make("span", "Method"), method.element),
     make("label.check", check, "Run the check after each"),
+    make("label.check", keepGoing, "Leave out one that fails, and go on"),
     status,
     make("div.choices", submit, button("Cancel", () => dialog.close())),
     { "aria-label": "Train" },
@@ -83,7 +85,7 @@ export function orderTrain(app, projectId, items, onStart) {
     submit.disabled = true;
     status.textContent = "";
     try {
-      const args = { projectId, worktreeIds: order.map((item) => item.id), method: method.value(), withCheck: check.checked };
+      const args = { projectId, worktreeIds: order.map((item) => item.id), method: method.value(), withCheck: check.checked, keepGoing: keepGoing.checked };
       onStart(await app.connection.call("start_train", args));
       dialog.close();
     } catch (error) {

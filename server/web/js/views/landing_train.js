@@ -88,7 +88,7 @@ function describe(train) {
     case "running":
       return `${count}. '${train.base}' stays where it is until you land.`;
     case "ready":
-      return `All ${train.cars.length} are ready${time}. '${train.base}' has not been touched yet.`;
+      return `${ready === train.cars.length ? `All ${ready} are ready` : `${count}, the others were left out`}${time}. '${train.base}' has not been touched yet.`;
     case "stopped":
       return `Stopped${time}: ${count}.${train.error ? ` ${train.error}` : ""} '${train.base}' has not been touched.`;
     case "landed":
@@ -117,7 +117,7 @@ function carItem(app, train, car) {
     make("p", mark, make("span.grow", make("a", name, { href: hashFor("worktree", car.worktree_id) }), make(isStopped ? "span.bad" : "span.hint", ` ${text}${isStopped ? "" : checked}`)), output),
     isStopped && car.error && make("p.bad", car.error),
     files.length > 0 && make("ul.files", files),
-    isStopped && make("div.choices", button([icon("agent"), "Send to a session…"], () => sendProblem(app, car.worktree_id))),
+    isStopped && car.siblings.length === 0 && make("div.choices", button([icon("agent"), "Send to a session…"], () => sendProblem(app, car.worktree_id))),
   );
 }
 
@@ -135,7 +135,7 @@ async function showOutput(app, train, car, name) {
 
 /** @param {App} app @param {Train} train @param {(train: Train) => void} show */
 async function runAgain(app, train, show) {
-  const started = await app.run("start_train", { projectId: train.project_id, worktreeIds: train.cars.map((car) => car.worktree_id), method: train.method, withCheck: train.with_check });
+  const started = await app.run("start_train", { projectId: train.project_id, worktreeIds: train.cars.map((car) => car.worktree_id), method: train.method, withCheck: train.with_check, keepGoing: train.keep_going });
   if (started) show(started);
 }
 

@@ -54,6 +54,7 @@
  * @property {string} branch
  * @property {"waiting" | "merging" | "checking" | "ready" | "conflict" | "failed" | "left_out"} status
  * @property {string[]} conflicts files
+ * @property {string[]} siblings branches before it that it is in conflict with
  * @property {"none" | "passed" | "failed"} check
  * @property {string} error
  *
@@ -63,6 +64,7 @@
  * @property {string} base
  * @property {MergeMethod} method
  * @property {boolean} with_check
+ * @property {boolean} keep_going
  * @property {"running" | "stopped" | "ready" | "landed" | "outdated" | "failed"} status
  * @property {TrainCar[]} cars
  * @property {number} started_at
