@@ -30,6 +30,7 @@ FORMS = {
     "share": ["", "--json", "--project . --json"],
     "guests": ["", "--json", "--log", "--log --json", "--revoke Guest --json"],
     "resume-command": ["", "--json"],
+    "base": ["", "main", "main . --json", "nowhere --json"],
     "land": ["", "--json", "--yes", "--undo", "--undo --json", "--undo --yes", "--train ."],
     "undo": ["", "--json", "--files", "--yes", "--redo", "--yes --json", "--redo --json",
              "--turn 1", "--conversation --yes", ". --redo", "--before a.txt", "--keep a.txt"],

@@ -65,6 +65,7 @@ CASES = {
     "spinney land NAME --method squash --yes": Case(
         "spinney land nothing --method squash --yes", code=4
     ),
+    "spinney land --train A B C --keep-going --yes": Case(code=4),
     "spinney land --undo": Case(code=4),
     "spinney land --train A B C": Case("spinney land --train A B C --yes", code=4),
     "spinney land --yes": Case(code=4),

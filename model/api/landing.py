@@ -59,10 +59,12 @@ async def land_worktree(
     after: AfterLanding | None = None,
     delete_remote_branch: bool = False,
     ignore_check: bool = False,
+    stash_base: bool = False,
 ) -> Landing:
     """Bring a worktree's branch into its local base branch: `merge`, `squash` or `rebase`.
 
-    It happens beside all checkouts. A checkout of the base follows if it is clean. Fails with
+    It happens beside all checkouts. A checkout of the base follows if it is clean; with `stashBase`
+    uncommitted changes there are stashed before, and brought back then. Fails with
     `conflict`, and changes nothing, if the base is not at `baseCommit` (of `preview_landing`) any
     more, if something is uncommitted or in conflict, or if the `check` script is red or stale and
     `ignoreCheck` is not given. `undo_landing` takes it back.
@@ -139,9 +141,14 @@ async def stop_train(train_id: str) -> Train:
 
 @command
 async def land_train(
-    train_id: str, after: AfterLanding | None = None, delete_remote_branch: bool = False
+    train_id: str,
+    after: AfterLanding | None = None,
+    delete_remote_branch: bool = False,
+    stash_base: bool = False,
 ) -> Landing:
     """Move the base to the last worktree of a train that is ready, with all that are ready.
+
+    `stashBase` as for `land_worktree`.
 
     Fails with `conflict`, and changes nothing, if the base or one of the branches has moved.
     """

@@ -132,6 +132,18 @@ async def rename_worktree(worktree_id: str, new_name: str) -> Worktree:
 
 
 @command
+async def set_worktree_base(
+    worktree_id: str, base_branch: str, move_commits: bool = False
+) -> Worktree:
+    """Change the branch that a worktree is compared with and lands in.
+
+    With `moveCommits` the commits that its present base lacks are copied on top of the new one, a
+    recovery point is made first, and nothing may be uncommitted. Conflicts are left in the
+    worktree. Fails with `conflict` if the new base starts from the worktree itself.
+    """
+
+
+@command
 async def reorder_worktrees(project_id: str, worktree_ids: list[str]) -> None:
     """Set the order of a project's worktrees; those that are not listed follow."""
 

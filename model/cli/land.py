@@ -39,8 +39,11 @@ def land(options: Namespace) -> int:
         return 0
     if not options.json:
         write_output("".join(f"{line}\n" for line in _describe(worktree, preview, options)))
-    if preview["problem"] and not (options.ignore_check and preview["held_by_check"]):
-        hint = _describe_ways(worktree) if preview["held_by_check"] else ""
+    is_passed_over = (options.ignore_check and preview["held_by_check"]) or (
+        options.stash and preview["offers_stash"]
+    )
+    if preview["problem"] and not is_passed_over:
+        hint = _describe_ways(worktree, preview)
         raise SpinneyError(f"{clean_line(preview['problem'])}{hint}", "conflict")
     if not options.yes and not confirm(options, "Land?", "land"):
         return 1
@@ -51,6 +54,7 @@ def land(options: Namespace) -> int:
         baseCommit=preview["base_commit"],
         method=preview["method"],
         ignoreCheck=options.ignore_check,
+        stashBase=options.stash,
         **{name: value for name, value in given.items() if value is not None},
     )
     _report(landing, options)
@@ -63,9 +67,16 @@ def _find_worktree(wanted: str | None) -> Json:
         return find_worktree(list_worktrees(connection, list_projects(connection)), wanted)
 
 
-def _describe_ways(worktree: Json) -> str:
-    """How to land a worktree that is not checked, as the end of a message."""
+def _describe_ways(worktree: Json, preview: Json) -> str:
+    """How it can land anyway, as the end of a message; empty if that is not known."""
     name = shlex.quote(clean_line(worktree["name"]))
+    if preview["new_base"]:
+        base = shlex.quote(clean_line(preview["new_base"]))
+        return f" Run 'spinney base {base} {name} --move'."
+    if preview["offers_stash"]:
+        return " Or add --stash, which brings them back after the landing."
+    if not preview["held_by_check"]:
+        return ""
     return (
         f" Run 'spinney land --train {name}' to check it and land it, or add --ignore-check to "
         "land it anyway."
@@ -82,6 +93,7 @@ def _describe(worktree: Json, preview: Json, options: Namespace) -> Iterator[str
         yield f"  in conflict: {clean_line(path)}"
     for path in preview["marked_files"]:
         yield f"  adds conflict markers: {clean_line(path)}"
+    yield from (f"  {clean_line(warning)}" for warning in preview["warnings"])
     check = preview["check"]
     if check["has_script"]:
         stale = ", but files have changed since" if check["is_stale"] else ""

@@ -59,6 +59,7 @@ def run_train(worktrees: list[Json], options: Namespace, report: Callable[[Json]
             write_output(f"Nothing landed; {ready} of {len(train['cars'])} are ready.{more}\n")
         return 0 if options.json and is_complete else 1
     after = {"after": options.after} if options.after else {}
+    after |= {"stashBase": True} if options.stash else {}
     report(request_here("land_train", trainId=train["id"], **after))
     return 0 if is_complete else 1
 

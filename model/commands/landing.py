@@ -65,6 +65,7 @@ async def land_worktree(
     after: AfterLanding | None = None,
     delete_remote_branch: bool = False,
     ignore_check: bool = False,
+    stash_base: bool = False,
 ) -> Landing:
     landing = await workspace.landing.lander.land(
         worktree_id,
@@ -74,6 +75,7 @@ async def land_worktree(
         after,
         delete_remote_branch=delete_remote_branch,
         ignore_check=ignore_check,
+        stash_base=stash_base,
     )
     _refresh(workspace, landing.project_id)
     return landing
@@ -208,9 +210,10 @@ async def land_train(
     train_id: str,
     after: AfterLanding | None = None,
     delete_remote_branch: bool = False,
+    stash_base: bool = False,
 ) -> Landing:
     landing = await workspace.landing.trains.land(
-        train_id, after, delete_remote_branch=delete_remote_branch
+        train_id, after, delete_remote_branch=delete_remote_branch, stash_base=stash_base
     )
     _refresh(workspace, landing.project_id)
     return landing

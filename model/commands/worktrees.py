@@ -122,6 +122,19 @@ async def rename_worktree(workspace: "Workspace", worktree_id: str, new_name: st
         return await renaming.rename(workspace.store, worktree_id, new_name, in_use=in_use)
 
 
+@implements(api.set_worktree_base)
+async def set_worktree_base(
+    workspace: "Workspace", worktree_id: str, base_branch: str, move_commits: bool = False
+) -> Worktree:
+    try:
+        changing = workspace.landing.stacks.set_base(
+            worktree_id, base_branch, move_commits=move_commits
+        )
+        return await workspace.cancellable_tasks.run(worktree_id, "rebase", changing)
+    finally:
+        workspace.poller.refresh(worktree_id)
+
+
 @implements(api.reorder_worktrees)
 async def reorder_worktrees(
     workspace: "Workspace", project_id: str, worktree_ids: list[str]

@@ -96,6 +96,9 @@ class LandingRow(Resource):
     next: NextStep
     reason: str
     """Why that is next, as a short sentence."""
+    new_base: str = ""
+    """The branch in which its base has landed, and onto which it has to be moved before it can land
+    (`set_worktree_base`)."""
 
 
 class LandingDesk(Resource):
@@ -133,6 +136,16 @@ class LandingPreview(Resource):
     checked_out_in: str | None = None
     """The directory in which the base is checked out, which follows it."""
     after: AfterLanding = "keep"
+    warnings: list[str] = Field(default_factory=list)
+    """What a person should know before it lands, as sentences."""
+    offers_stash: bool = False
+    """Whether that are uncommitted changes in the base's checkout alone, so that it lands with
+    `stash_base`, which brings them back then."""
+    offers_train: bool = False
+    """Whether a train of it alone would show more: its check has not passed, or not on what the
+    base has become since."""
+    new_base: str = ""
+    """As in `LandingRow`."""
     problem: str = ""
     """Why it cannot land now, and the next step; empty if it can."""
     held_by_check: bool = False
@@ -163,6 +176,10 @@ class TrainCar(Resource):
     worktree_id: str
     branch: str
     head_commit: str
+    below: str = ""
+    """The branch of one before it that it starts from, if it does."""
+    since: str = ""
+    """The commit after which its own begin then."""
     status: Literal["waiting", "merging", "checking", "ready", "conflict", "failed", "left_out"]
     """`left_out`: it comes after the one that stopped the train. One that is in `conflict` or
     `failed` does not land."""

@@ -42,6 +42,10 @@ class BaseBranch:
         return f"refs/heads/{self.name}"
 
 
+class DirtyCheckoutError(SpinneyError):
+    """The checkout of a base has uncommitted changes; they could be stashed for a landing."""
+
+
 async def read_base(root: Path, name: str) -> BaseBranch:
     """Return the base branch. Raises `not_found` if there is no local branch of this name."""
     listed = await git(
@@ -94,7 +98,7 @@ async def check_can_follow(
         )
     tree, _ = await read_working_tree(path)
     if tree.changed:
-        raise SpinneyError(
+        raise DirtyCheckoutError(
             f"{where}, with {count(len(tree.changed), 'uncommitted change')} "
             f"({list_names(tree.changed)}). Commit or stash them there, then land again.",
             "conflict",

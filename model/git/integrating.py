@@ -12,7 +12,7 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.domain.hosting import MergeMethod
 from model.git.run import git
-from model.git.three_way import Author, Place, commit_tree, merge_commits
+from model.git.three_way import Author, Merge, Place, commit_tree, merge_commits
 
 _MAX_REBASED: Final = 500
 """Commits; each takes three short processes."""
@@ -46,7 +46,7 @@ class _Commit:
 
 
 async def integrate(
-    place: Place, base: str, head: str, method: MergeMethod, message: str
+    place: Place, base: str, head: str, method: MergeMethod, message: str, since: str = ""
 ) -> Integration:
     """Bring the commit `head` into the commit `base`.
 
@@ -57,22 +57,38 @@ async def integrate(
         method: `merge` always makes a merge commit; `rebase` of a branch that begins at the base
             moves the base to the branch, as git does.
         message: Of the merge or squash commit.
+        since: A commit of the branch whose changes the base has already, maybe as another commit;
+            what both have in common if not given.
 
     Raises:
         SpinneyError: What git reports; also if a rebase would lose what merges in the branch
             resolved, or has too many commits.
     """
     if method == "rebase":
-        return await _rebase(place, base, head)
+        return await _rebase(place, base, head, since)
     if await is_ancestor(place, head, base):
         return Integration(base)
-    merged = await merge_commits(place, base, head)
+    merged = await _merge(place, base, head, since)
     if merged.conflicts:
         return Integration("", merged.conflicts)
     parents = [base, head] if method == "merge" else [base]
     if method == "squash" and [merged.tree] == await _read_trees(place, [base]):
         return Integration(base)
     return Integration(await commit_tree(place, merged.tree, parents, message))
+
+
+async def _merge(place: Place, base: str, head: str, since: str) -> Merge:
+    """Merge `head` into `base`, which has what the branch had at `since`, if that is given."""
+    if since and not await is_ancestor(place, since, base):
+        (tree,) = await _read_trees(place, [base])
+        base = await graft(place, tree, since)
+    return await merge_commits(place, base, head)
+
+
+async def graft(place: Place, tree: str, parent: str, author: Author | None = None) -> str:
+    """Return a commit with a tree and a parent, so that this is what a merge has in common."""
+    unsigned = Place(place.root, place.folder, place.environment)
+    return await commit_tree(unsigned, tree, [parent] if parent else [], "Onto\n", author)
 
 
 async def is_ancestor(place: Place, commit: str, of: str) -> bool:
@@ -99,9 +115,9 @@ async def _read_trees(place: Place, commits: Sequence[str]) -> list[str]:
     return found.stdout.split()
 
 
-async def _rebase(place: Place, base: str, head: str) -> Integration:
+async def _rebase(place: Place, base: str, head: str, since: str) -> Integration:
     """Copy the commits of a branch on top of the base; those that it has already are left out."""
-    own = await _list_commits(place, base, head)
+    own = await _list_commits(place, since or base, head)
     if not own:
         return Integration(base)
     plain = [commit for commit in own if not commit.is_merge]
@@ -115,7 +131,7 @@ async def _rebase(place: Place, base: str, head: str) -> Integration:
     onto, tree = base, trees[base]
     for commit in new:
         before = trees.get(commit.parent, "")
-        is_first = onto == base and commit.parent not in listed
+        is_first = not since and onto == base and commit.parent not in listed
         applied = await _apply(place, commit, onto, tree, before, is_first=is_first)
         if isinstance(applied, tuple):
             return Integration("", applied)
@@ -123,7 +139,7 @@ async def _rebase(place: Place, base: str, head: str) -> Integration:
             onto = await commit_tree(place, applied, [onto], commit.message, commit.author)
             tree = applied
     if len(plain) < len(own):
-        await _refuse_lost_resolutions(place, base, head, tree)
+        await _refuse_lost_resolutions(place, base, head, since, tree)
     return Integration(onto)
 
 
@@ -169,17 +185,16 @@ async def _apply(
         return commit.tree
     ours = onto
     if not (is_first and commit.parent):
-        # So that the parent of the commit is what both sides have in common.
-        unsigned = Place(place.root, place.folder, place.environment)
-        parents = [commit.parent] if commit.parent else []
-        ours = await commit_tree(unsigned, tree, parents, "Onto\n", commit.author)
+        ours = await graft(place, tree, commit.parent, commit.author)
     merged = await merge_commits(place, ours, commit.id)
     return merged.conflicts or merged.tree
 
 
-async def _refuse_lost_resolutions(place: Place, base: str, head: str, tree: str) -> None:
+async def _refuse_lost_resolutions(
+    place: Place, base: str, head: str, since: str, tree: str
+) -> None:
     """Raise if a rebase came to something else than a merge: merges are left out of it."""
-    merged = await merge_commits(place, base, head)
+    merged = await _merge(place, base, head, since)
     if merged.tree and merged.tree != tree:
         raise SpinneyError(
             "This branch contains merges with changes of their own, which a rebase would lose. "

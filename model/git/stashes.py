@@ -9,8 +9,10 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.git.error_messages import clean_output
+from model.git.integrating import graft, read_tree
 from model.git.log import resolve_commit
 from model.git.run import git
+from model.git.three_way import Place, merge_commits
 
 _MAX_STASHES: Final = 50
 _TIMEOUT: Final = 120
@@ -40,16 +42,35 @@ async def list_stashes(path: Path) -> list[Stash]:
     return list(await asyncio.gather(*(_parse(path, field) for field in listed.fields)))
 
 
-async def stash(path: Path, message: str = "") -> Stash:
-    """Put all uncommitted changes aside, untracked files included; ignored files stay."""
+async def stash(path: Path, message: str = "", *, untracked: bool = True) -> Stash:
+    """Put all uncommitted changes aside, with `untracked` those files, too; ignored files stay."""
     before = await list_stashes(path)
-    text = (f"--message={clean_line(message)}",) if message.strip() else ()
-    await git(path, "stash", "push", "--include-untracked", *text, write=True, timeout=_TIMEOUT)
+    options = [f"--message={clean_line(message)}"] if message.strip() else []
+    options += ["--include-untracked"] if untracked else []
+    await git(path, "stash", "push", *options, write=True, timeout=_TIMEOUT)
     known = {each.id for each in before}
     made = next((each for each in await list_stashes(path) if each.id not in known), None)
     if made is None:
         raise SpinneyError("There are no changes to stash.", "conflict")
     return made
+
+
+async def find_stashed(path: Path, message: str) -> Stash | None:
+    """Return the newest stash with exactly this message."""
+    return next((each for each in await list_stashes(path) if each.message == message), None)
+
+
+async def find_stash_conflicts(place: Place, path: Path, after: str) -> tuple[str, ...]:
+    """Return the files in which the changes in a checkout do not fit a commit; changes nothing.
+
+    Files that git does not track are not looked at: they stay where they are, or are in the way.
+    """
+    made = await git(path, "stash", "create", write=True, timeout=_TIMEOUT)
+    if not made.stdout:
+        return ()
+    own = await git(path, "rev-parse", "--verify", f"{made.stdout}^1")
+    onto = await graft(place, await read_tree(path, after), own.stdout)
+    return (await merge_commits(place, onto, made.stdout)).conflicts
 
 
 async def apply_stash(path: Path, stash_id: str, *, drop: bool) -> tuple[bool, str]:

@@ -8,13 +8,14 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
 
 from model.base.errors import SpinneyError
+from model.base.text import clean_line
 from model.domain.events.program import TaskCompleted
 from model.domain.hosting import MergeMethod
 from model.domain.landing import AfterLanding, Landing
@@ -23,8 +24,12 @@ from model.git import base_branch
 from model.git.base_branch import BaseBranch
 from model.git.interrupted_checkout import complete_checkout
 from model.git.run import git
+from model.git.stashes import apply_stash, find_stash_conflicts, find_stashed, stash
+from model.git.three_way import Place
+from model.git.working_tree import read_working_tree
 from model.landing.fates import WorktreeFates
 from model.landing.records import LandingRecord, LandingRecords
+from model.landing.stacks import Stacks
 from model.store.store import Store
 from model.worktrees import require_project
 
@@ -44,11 +49,17 @@ class Move:
     base: BaseBranch
     to: str
     heads: Mapping[str, str]
+    branches: Mapping[str, str]
     method: MergeMethod
     fate: AfterLanding
     delete_remote_branch: bool
     why: str
     """For the reflog of the base."""
+    stash_place: Place | None = None
+    """Where it is looked whether uncommitted changes in the base's checkout fit what lands, so that
+    they can be stashed for it; `None` refuses them."""
+    notes: Sequence[str] = ()
+    """What a person should know of it later, as sentences."""
 
 
 class BaseMoves:
@@ -59,6 +70,7 @@ class BaseMoves:
         store: Store,
         records: LandingRecords,
         fates: WorktreeFates,
+        stacks: Stacks,
         on_move: Callable[[Landing], None],
     ) -> None:
         """`on_move` is called with each landing that was made or taken back."""
@@ -66,6 +78,7 @@ class BaseMoves:
         self._on_move = on_move
         self._records = records
         self._fates = fates
+        self._stacks = stacks
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, project_id: str) -> asyncio.Lock:
@@ -81,7 +94,9 @@ class BaseMoves:
         """
         root = Path(move.project.path)
         await self._complete(root, move.project.id, move.base.name)
-        await base_branch.check_can_follow(move.base, move.to)
+        stashes = await _can_stash(move)
+        if not stashes:
+            await base_branch.check_can_follow(move.base, move.to)
         landing = Landing(
             id=str(uuid.uuid4()),
             project_id=move.project.id,
@@ -97,18 +112,25 @@ class BaseMoves:
             state="moving",
             since=landing.landed_at,
             checkout=str(move.base.checkout) if move.base.checkout else None,
+            stashes=stashes,
             fate=move.fate,
             heads=dict(move.heads),
+            branches=dict(move.branches),
         )
         await self._records.put(record)
         try:
+            if stashes and move.base.checkout is not None:
+                await stash(move.base.checkout, _name_stash(landing), untracked=False)
+                await base_branch.check_can_follow(move.base, move.to)
             await base_branch.move_base(root, move.base, move.to, move.why)
         except SpinneyError as error:
             raise await self._give_up(root, record, error) from error
         note = await base_branch.describe_outdated(root, move.base)
-        record = record.update(state="moved", landing_notes=[note] if note else [])
+        notes = [*move.notes, *filter(None, [note]), *await _bring_back(record)]
+        record = record.update(state="moved", landing_notes=notes)
         await self._records.put(record)
         self._on_move(record.landing)
+        record = await self._stacks.follow(record)
         record = await self._fates.apply(record, delete_remote=move.delete_remote_branch)
         await self._records.put(record)
         return record.landing
@@ -228,7 +250,8 @@ class BaseMoves:
                     await self._note_problem(record, problem)
                     return problem
             has_landed = await _contains(root, base, landing.after)
-            record = record.update(problem="")
+            notes = [*landing.notes, *await _bring_back(record)]
+            record = record.update(problem="", landing_notes=notes)
             if is_return == has_landed:  # It did not happen.
                 if is_return:
                     await self._records.put(record.update(state="done"))
@@ -238,7 +261,8 @@ class BaseMoves:
         if is_return:
             await self._finish_undo(record)
         else:
-            done = await self._fates.resume(record.update(state="moved"))
+            record = await self._stacks.follow(record.update(state="moved"))
+            done = await self._fates.resume(record)
             await self._records.put(done)
             self._on_move(done.landing)
         return ""
@@ -251,6 +275,7 @@ class BaseMoves:
 
     async def _finish_undo(self, record: LandingRecord) -> Landing:
         notes = await self._fates.take_back(record)
+        notes += await self._stacks.take_back(record)
         undone = record.update(
             state="done",
             landing_undone_at=time.time(),
@@ -291,6 +316,48 @@ class BaseMoves:
                 "conflict",
             )
         return base
+
+
+async def _can_stash(move: Move) -> bool:
+    """Whether the base's checkout has uncommitted changes that can be stashed for the landing.
+
+    Raises `conflict` if they would not fit what lands.
+    """
+    place, path = move.stash_place, move.base.checkout
+    if place is None or path is None or not (await read_working_tree(path))[0].changed:
+        return False
+    conflicts = await find_stash_conflicts(place, path, move.to)
+    if conflicts:
+        raise SpinneyError(
+            f"The uncommitted changes in {clean_line(str(path))} are in conflict with what lands, "
+            f"in {base_branch.list_names(list(conflicts))}. Commit them there, or take them back.",
+            "conflict",
+        )
+    return True
+
+
+async def _bring_back(record: LandingRecord) -> list[str]:
+    """Bring back what was stashed for a landing; return a note about what could not be."""
+    if not record.stashes or record.checkout is None:
+        return []
+    path = Path(record.checkout)
+    try:
+        found = await find_stashed(path, _name_stash(record.landing))
+        if found is None:
+            return []
+        is_back, output = await apply_stash(path, found.id, drop=True)
+    except SpinneyError as error:
+        is_back, output = False, error.message
+    if is_back:
+        return []
+    return [
+        f"The changes that were stashed in {clean_line(record.checkout)} are still there "
+        f"('git stash list'): {clean_line(output)}"
+    ]
+
+
+def _name_stash(landing: Landing) -> str:
+    return f"Stashed while {landing.id} landed"
 
 
 async def _contains(root: Path, base: BaseBranch, commit: str) -> bool:

@@ -27,6 +27,7 @@ from model.git.status import GitStatus
 from model.landing.checks import Checks
 from model.landing.merged_branches import MergedBranches
 from model.landing.next_step import ORDER, Facts, choose_step
+from model.landing.stacks import Stacks
 from model.landing.train_order import suggest_train
 from model.state import State
 from model.store.store import Store
@@ -59,9 +60,15 @@ class Desk:
     """Builds the rows of a project's landing desk."""
 
     def __init__(
-        self, store: Store, checks: Checks, merged: MergedBranches, sources: DeskSources
+        self,
+        store: Store,
+        checks: Checks,
+        merged: MergedBranches,
+        stacks: Stacks,
+        sources: DeskSources,
     ) -> None:
         self._store = store
+        self._stacks = stacks
         self._checks = checks
         self._merged = merged
         self._sources = sources
@@ -99,9 +106,10 @@ class Desk:
         sides = self._find_sides(project)
         checks = await asyncio.gather(*(self._read_check(side.worktree.id) for side in sides))
         reviews = await asyncio.gather(*(self._read_review(side) for side in sides))
+        bases = [await self._stacks.find_new_base(one.worktree, one.status.bases) for one in sides]
         rows = [
-            self._make_row(project, side, check, review)
-            for side, check, review in zip(sides, checks, reviews, strict=True)
+            self._make_row(project, side, check, review, new_base)
+            for side, check, review, new_base in zip(sides, checks, reviews, bases, strict=True)
         ]
         rows.sort(key=lambda row: ORDER.index(row.next))
         return LandingDesk(
@@ -153,7 +161,12 @@ class Desk:
         return progress
 
     def _make_row(
-        self, project: Project, side: _Side, check: CheckResult, review: ReviewProgress
+        self,
+        project: Project,
+        side: _Side,
+        check: CheckResult,
+        review: ReviewProgress,
+        new_base: str,
     ) -> LandingRow:
         worktree, status = side.worktree, side.status
         base = clean_line(worktree.base_branch or project.default_branch)
@@ -173,6 +186,7 @@ class Desk:
                 conflicts_with_base=len(with_base),
                 merged=side.merged,
                 reverted=side.reverted,
+                new_base=new_base,
                 check=check,
                 review=review,
                 pull_request=side.pull_request,
@@ -197,6 +211,7 @@ class Desk:
             reverted=side.reverted,
             next=step,
             reason=reason,
+            new_base=new_base,
         )
 
 

@@ -6,7 +6,7 @@ import tempfile
 import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from model.base.errors import SpinneyError
@@ -20,48 +20,41 @@ from model.domain.projects import Project
 from model.domain.worktrees import Worktree
 from model.git import base_branch
 from model.git.base_branch import BaseBranch
+from model.git.brought_in import find_brought_in
 from model.git.changes import to_display_name
 from model.git.conflict_markers import compare_markers
 from model.git.history import list_commits_between
 from model.git.integrating import Integration, integrate
-from model.git.merging import find_operation
 from model.git.run import git
 from model.git.secret_gate import make_gate
 from model.git.snapshots.scratch import ScratchObjects
 from model.git.status import count_changes
 from model.git.three_way import Place, remove_detached_worktree, wants_signatures
-from model.git.working_tree import read_working_tree
 from model.landing.base_moves import BaseMoves, Move
+from model.landing.branches import Branch, find_branch
 from model.landing.checks import Checks, describe_check
 from model.landing.messages import suggest_message
+from model.landing.stacks import Stacks, describe_landed_base
 from model.store.store import Store
-from model.worktrees import (
-    refuse_while_archived,
-    refuse_while_running,
-    require_project,
-    require_worktree,
-)
-from model.worktrees.lookup import refuse_while_unsettled
+from model.worktrees import require_project, require_worktree
 
 _MAX_FILES = 100
 """Conflicted files that are listed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A worktree's branch, ready to land."""
-
-    worktree: Worktree
-    head: str
 
 
 class Lander:
     """Previews and makes landings."""
 
     def __init__(
-        self, store: Store, directories: Directories, checks: Checks, moves: BaseMoves
+        self,
+        store: Store,
+        directories: Directories,
+        checks: Checks,
+        moves: BaseMoves,
+        stacks: Stacks,
     ) -> None:
         self._store = store
+        self._stacks = stacks
         self._directories = directories
         self._checks = checks
         self._moves = moves
@@ -100,7 +93,11 @@ class Lander:
             preview = preview.model_copy(
                 update={"base_commit": base.commit, "checked_out_in": checkout}
             )
-            branch = await self.find_branch(worktree, preview.base)
+            new_base = await self._stacks.find_new_base(worktree, base.commits)
+            if new_base:
+                preview = preview.model_copy(update={"new_base": new_base})
+                raise SpinneyError(describe_landed_base(base.name, new_base), "conflict")
+            branch = await find_branch(self._store.state, worktree, preview.base)
             preview = preview.model_copy(update=await self._describe(branch, base, project, chosen))
             async with self._try(project, branch, base, chosen) as (result, place):
                 files = [to_display_name(path) for path in result.conflicts[:_MAX_FILES]]
@@ -108,10 +105,20 @@ class Lander:
                 preview = preview.model_copy(update={"conflicts": files, "check": check})
                 _refuse_conflicts(branch, base, result)
                 await base_branch.check_can_follow(base, result.commit, place.environment)
+                apart = await self._describe_apart(branch, base, check)
+        except base_branch.DirtyCheckoutError as error:
+            return preview.model_copy(update={"problem": error.message, "offers_stash": True})
         except SpinneyError as error:
             return preview.model_copy(update={"problem": error.message})
         problem = describe_check(check)
-        return preview.model_copy(update={"problem": problem, "held_by_check": bool(problem)})
+        return preview.model_copy(
+            update={
+                "problem": problem,
+                "held_by_check": bool(problem),
+                "offers_train": bool(problem or apart),
+                "warnings": [*filter(None, [apart]), *await self._list_brought_in(branch, base)],
+            }
+        )
 
     async def land(
         self,
@@ -123,6 +130,7 @@ class Lander:
         *,
         delete_remote_branch: bool,
         ignore_check: bool,
+        stash_base: bool,
     ) -> Landing:
         """Land a worktree. Raises `SpinneyError`, and changes nothing, if that is not possible."""
         worktree = require_worktree(self._store.state, worktree_id)
@@ -137,9 +145,13 @@ class Lander:
                     f"'{name}' has moved since you looked at it. Look at it again, then land.",
                     "conflict",
                 )
-            branch = await self.find_branch(worktree, name)
+            await self._stacks.refuse_landed_base(worktree, project)
+            branch = await find_branch(self._store.state, worktree, name)
+            apart = ""
             if not ignore_check:
-                _refuse_check(await self._checks.read(worktree_id, branch.head))
+                check = await self._checks.read(worktree_id, branch.head)
+                _refuse_check(check)
+                apart = await self._describe_apart(branch, base, check)
             text = await self._check_message(branch, base, project, chosen, message)
             place = await self.make_place(project)
             result = await integrate(place, base.commit, branch.head, chosen, text)
@@ -149,10 +161,13 @@ class Lander:
                 base=base,
                 to=result.commit,
                 heads={worktree.id: branch.head},
+                branches={worktree.id: branch.worktree.branch},
                 method=chosen,
                 fate=self.choose_fate(fate),
                 delete_remote_branch=delete_remote_branch,
                 why=f"land {worktree.branch} ({chosen})",
+                stash_place=place if stash_base else None,
+                notes=[apart] if apart else [],
             )
             return await self._moves.move(move)
 
@@ -184,45 +199,6 @@ class Lander:
     def _find_scratch(self, project_id: str) -> Path:
         return self._directories.landing / "scratch" / project_id
 
-    async def find_branch(self, worktree: Worktree, base: str) -> Branch:
-        """Return a worktree's branch as it would land in `base`.
-
-        Raises `conflict` with the next step if it is not ready for that.
-        """
-        refuse_while_archived(worktree)
-        refuse_while_unsettled(worktree)
-        refuse_while_running(self._store.state, worktree)
-        path = Path(worktree.path)
-        operation = await find_operation(path)
-        if operation is not None:
-            raise SpinneyError(
-                f"'{worktree.name}' has an unfinished {operation}. Finish or abort it first.",
-                "conflict",
-            )
-        tree, _ = await read_working_tree(path)
-        if tree.branch is None:
-            raise SpinneyError(
-                f"No branch is checked out in '{worktree.name}' (detached HEAD). Switch to a "
-                "branch first.",
-                "conflict",
-            )
-        if clean_line(tree.branch) == base:
-            raise SpinneyError(
-                f"'{worktree.name}' has its base branch '{base}' checked out, so there is nothing "
-                "to land.",
-                "conflict",
-            )
-        if changed := tree.count_files():
-            have = "has" if changed == 1 else "have"
-            raise SpinneyError(
-                f"{count(changed, 'file')} in '{worktree.name}' {have} uncommitted changes. Commit "
-                "or discard them first.",
-                "conflict",
-            )
-        if tree.commit is None:
-            raise SpinneyError(f"'{worktree.name}' has no commit yet.", "conflict")
-        return Branch(worktree.model_copy(update={"branch": tree.branch}), tree.commit)
-
     async def _describe(
         self, branch: Branch, base: BaseBranch, project: Project, method: MergeMethod
     ) -> dict[str, object]:
@@ -250,6 +226,33 @@ class Lander:
             "marked_files": marked[:_MAX_FILES],
             "message": message,
         }
+
+    async def _describe_apart(self, branch: Branch, base: BaseBranch, check: CheckResult) -> str:
+        """Return what a check that passed has not seen of the base, as a sentence."""
+        if not check.has_script or describe_check(check):
+            return ""
+        path = Path(branch.worktree.path)
+        counted = await git(path, "rev-list", "--count", base.commit, "--not", branch.head, "--")
+        if not (number := int(counted.stdout)):
+            return ""
+        return (
+            f"The check passed on the branch, not on {count(number, 'new commit')} of "
+            f"'{clean_line(base.name)}'."
+        )
+
+    async def _list_brought_in(self, branch: Branch, base: BaseBranch) -> list[str]:
+        """Return which branches that have not landed it would bring in, each as a sentence."""
+        others = self._stacks.list_beside(branch.worktree)
+        found = await find_brought_in(
+            Path(branch.worktree.path),
+            branch.head,
+            base.commits,
+            {other.branch: other.created_at < branch.worktree.created_at for other in others},
+        )
+        return [
+            f"It brings in {count(number, 'commit')} of '{clean_line(name)}', which has not landed."
+            for name, number in found.items()
+        ]
 
     @asynccontextmanager
     async def _try(
@@ -286,10 +289,16 @@ class Lander:
         return gate.check_text("message", clean_message(message), "commit")
 
     async def suggest(
-        self, branch: Branch, base: BaseBranch, project: Project, method: MergeMethod
+        self,
+        branch: Branch,
+        base: BaseBranch,
+        project: Project,
+        method: MergeMethod,
+        since: str = "",
     ) -> str:
-        """Return a message for the commit with which a branch lands."""
-        commits = await list_commits_between(Path(branch.worktree.path), base.commits, branch.head)
+        """Return a message for the commit with which a branch lands, of what came after `since`."""
+        path, known = Path(branch.worktree.path), [*base.commits, *filter(None, [since])]
+        commits = await list_commits_between(path, known, branch.head)
         into = "" if base.name == project.default_branch else base.name
         return suggest_message(branch.worktree.branch, into, method, commits)
 

@@ -7,6 +7,7 @@ from typing import Final
 from model.base.plural import count
 from model.domain.landing import CheckResult, DeskPullRequest, MergedBy, NextStep, ReviewProgress
 from model.landing.checks import describe_check
+from model.landing.stacks import describe_landed_base
 
 Step = tuple[NextStep, str]
 """What is next, and why."""
@@ -44,6 +45,8 @@ class Facts:
     check: CheckResult
     review: ReviewProgress
     pull_request: DeskPullRequest | None
+    new_base: str = ""
+    """The branch in which its base has landed, if it has."""
     reverted: bool = False
     """It was in the base, which has taken some of it back since."""
 
@@ -61,6 +64,8 @@ def _list_steps(facts: Facts) -> Iterator[Step]:
     if facts.uncommitted:
         files = count(facts.uncommitted, "file")
         yield "commit", f"{files} {_verb(facts.uncommitted)} uncommitted changes."
+    if facts.new_base:
+        yield "update", describe_landed_base(facts.base, facts.new_base)
     if facts.merged is not None:
         yield "archive", _MERGED_WORDS[facts.merged].format(base=facts.base)
     if facts.reverted and not facts.ahead:

@@ -17,6 +17,16 @@ _MAX_KEPT: Final = 200
 _FILE: Final = "landings.json"
 
 
+class MovedBranch(Resource):
+    """A worktree that followed when its base landed: its base and its commit, before and after."""
+
+    base: str
+    new_base: str | None
+    """As the worktree has it: `None` is the project's default branch."""
+    before: str
+    after: str
+
+
 class LandingRecord(Resource):
     """A landing, and what is needed to complete it or to take it back."""
 
@@ -30,9 +40,15 @@ class LandingRecord(Resource):
     """What keeps the checkout from having followed, as sentences."""
     checkout: str | None = None
     """The working tree that had the base checked out."""
+    stashes: bool = False
+    """Whether changes in that working tree are stashed for the landing, and brought back then."""
     fate: AfterLanding = "keep"
     heads: dict[str, str] = Field(default_factory=dict)
     """The commit of each worktree's branch."""
+    branches: dict[str, str] = Field(default_factory=dict)
+    """The name of each worktree's branch."""
+    moved: dict[str, MovedBranch] = Field(default_factory=dict)
+    """The worktrees that started from those branches, and follow the base now."""
     archived: list[str] = Field(default_factory=list)
     """The worktrees that were archived after it."""
     recovery: dict[str, str] = Field(default_factory=dict)

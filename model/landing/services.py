@@ -15,6 +15,7 @@ from model.landing.fates import WorktreeFates
 from model.landing.lander import Lander
 from model.landing.merged_branches import MergedBranches
 from model.landing.records import LandingRecords
+from model.landing.stacks import Stacks
 from model.landing.sweep import Sweeper
 from model.landing.train_records import TrainRecords
 from model.landing.trains import Trains
@@ -49,17 +50,16 @@ class LandingServices:
         )
         self.checks = Checks(store, scripts)
         self.merged = MergedBranches(store, directories.landing / "merged", self.updates.note)
-        self.desk = Desk(store, self.checks, self.merged, sources)
+        records = LandingRecords(directories.landing / "projects")
+        self.stacks = Stacks(store, records, points, self.merged.get)
+        self.desk = Desk(store, self.checks, self.merged, self.stacks, sources)
         self.fates = WorktreeFates(store, scripts, removals, restoring)
-        self.moves = BaseMoves(
-            store,
-            LandingRecords(directories.landing / "projects"),
-            self.fates,
-            self.merged.note_landing,
-        )
-        self.lander = Lander(store, directories, self.checks, self.moves)
+        self.moves = BaseMoves(store, records, self.fates, self.stacks, self.merged.note_landing)
+        self.lander = Lander(store, directories, self.checks, self.moves, self.stacks)
         trains = TrainRecords(directories.landing / "projects", directories.landing / "trains")
-        self.trains = Trains(store, directories, trains, self.checks, self.lander, self.moves)
+        self.trains = Trains(
+            store, directories, trains, self.checks, self.lander, self.moves, self.stacks
+        )
         self.sweeper = Sweeper(store, directories, self.merged, self.fates, points, stop_session)
         self._looking: set[asyncio.Task[None]] = set()
 

@@ -66,11 +66,14 @@ class TrainRun:
         return "stopped" if tip == self.train.base_commit else "ready"
 
     async def _bring_in(self, at: int, car: TrainCar, tip: str) -> TrainCar:
+        if any(one.branch == car.below and one.status != "ready" for one in self.train.cars[:at]):
+            why = f"It starts from '{clean_line(car.below)}', which was left out."
+            return await self._set(at, car, status="left_out", error=why)
         car = await self._set(at, car, status="merging")
         message = self._plan.messages[car.worktree_id]
         try:
             result = await integrate(
-                self._plan.place, tip, car.head_commit, self.train.method, message
+                self._plan.place, tip, car.head_commit, self.train.method, message, car.since
             )
         except SpinneyError as error:
             return await self._set(at, car, status="failed", error=error.message)

@@ -18,11 +18,15 @@ from model.domain.projects import Project
 from model.domain.worktrees import Worktree
 from model.git import base_branch
 from model.git.base_branch import BaseBranch
+from model.git.rebasing import find_start
 from model.git.trains import TrainWorktree, forget_commit, keep_commit, read_heads
 from model.landing.base_moves import BaseMoves, Move
+from model.landing.branches import Branch, find_branch
 from model.landing.checks import Checks
-from model.landing.lander import Branch, Lander
+from model.landing.lander import Lander
+from model.landing.stacks import Stacks
 from model.landing.train_checks import TrainChecks
+from model.landing.train_order import order_stacks
 from model.landing.train_records import TrainRecords
 from model.landing.train_run import TrainPlan, TrainRun
 from model.store.store import Store
@@ -47,8 +51,10 @@ class Trains:
         checks: Checks,
         lander: Lander,
         moves: BaseMoves,
+        stacks: Stacks,
     ) -> None:
         self._store = store
+        self._stacks = stacks
         self._directories = directories
         self._records = records
         self._checks = checks
@@ -92,15 +98,7 @@ class Trains:
                 with_check=with_check,
                 keep_going=keep_going,
                 status="running",
-                cars=[
-                    TrainCar(
-                        worktree_id=one.worktree.id,
-                        branch=one.worktree.branch,
-                        head_commit=one.head,
-                        status="waiting",
-                    )
-                    for one in branches
-                ],
+                cars=await _make_cars(root, branches),
                 started_at=time.time(),
             )
             before = await self._records.read(project_id)
@@ -173,7 +171,12 @@ class Trains:
         return train
 
     async def land(
-        self, train_id: str, fate: AfterLanding | None, *, delete_remote_branch: bool
+        self,
+        train_id: str,
+        fate: AfterLanding | None,
+        *,
+        delete_remote_branch: bool,
+        stash_base: bool,
     ) -> Landing:
         """Move the base to the last car that is ready.
 
@@ -200,9 +203,11 @@ class Trains:
                     base=base,
                     to=ready[-1].commit,
                     heads={car.worktree_id: car.head_commit for car in ready},
+                    branches={car.worktree_id: car.branch for car in ready},
                     method=train.method,
                     fate=self._lander.choose_fate(fate),
                     delete_remote_branch=delete_remote_branch,
+                    stash_place=await self._lander.make_place(project) if stash_base else None,
                     why=f"land {', '.join(car.branch for car in ready)} ({train.method})",
                 )
             )
@@ -250,17 +255,12 @@ class Trains:
         if not 1 <= len(chosen) <= _MAX_CARS:
             raise SpinneyError(f"A train has 1 to {_MAX_CARS} worktrees.")
         worktrees = [require_worktree(self._store.state, one) for one in chosen]
-        bases = {one.base_branch or project.default_branch for one in worktrees}
         if any(one.project_id != project.id for one in worktrees):
             raise SpinneyError("Invalid field 'worktreeIds': one belongs to another project")
-        if len(bases) > 1:
-            names = ", ".join(sorted(f"'{clean_line(base)}'" for base in bases))
-            raise SpinneyError(
-                f"These worktrees have different base branches: {names}. A train has one.",
-                "conflict",
-            )
-        base = bases.pop()
-        return [await self._lander.find_branch(one, base) for one in worktrees], base
+        worktrees, base = order_stacks(worktrees, project.default_branch)
+        for one in worktrees:
+            await self._stacks.refuse_landed_base(one, project)
+        return [await find_branch(self._store.state, one, base) for one in worktrees], base
 
     async def _take_over(self, root: Path, before: Train | None, train: Train) -> Train:
         """Return the train with the first cars as an earlier one left them, if those are equal."""
@@ -294,8 +294,10 @@ class Trains:
             project=project,
             place=await self._lander.make_place(project),
             messages={
-                branch.worktree.id: await self._lander.suggest(branch, base, project, train.method)
-                for branch in branches
+                branch.worktree.id: await self._lander.suggest(
+                    branch, base, project, train.method, car.since
+                )
+                for branch, car in zip(branches, train.cars, strict=True)
             },
             green=green,
             output=lambda worktree_id: self._records.output(train.id, worktree_id),
@@ -414,6 +416,24 @@ class Trains:
             "This train was discarded, or another one took its place. Look at the newest one.",
             "not_found",
         )
+
+
+async def _make_cars(root: Path, branches: Sequence[Branch]) -> list[TrainCar]:
+    heads: dict[str, str] = {}
+    cars = []
+    for one in branches:
+        below = one.worktree.base_branch or ""
+        car = TrainCar(
+            worktree_id=one.worktree.id,
+            branch=one.worktree.branch,
+            head_commit=one.head,
+            below=below if below in heads else "",
+            since=await find_start(root, heads[below], one.head) if below in heads else "",
+            status="waiting",
+        )
+        heads[one.worktree.branch] = one.head
+        cars.append(car)
+    return cars
 
 
 def _describe_moved(train: Train) -> str:

@@ -101,7 +101,7 @@ async def announce(
     if pull_request is not None:
         base_branch = refs.check_ref(pull_request.base_ref_name)
     elif base_branch is not None:
-        await _check_base(store, project, base_branch)
+        await check_base(store, project, base_branch)
     worktree = Worktree(
         id=str(uuid.uuid4()),
         project_id=project_id,
@@ -143,7 +143,7 @@ async def _choose_pattern(
     return await fill_template(template, project)
 
 
-async def _check_base(store: Store, project: Project, base: str) -> None:
+async def check_base(store: Store, project: Project, base: str) -> None:
     """Raise if `base` does not exist, unless it is a remote branch that can still be fetched."""
     refs.check_ref(base)
     root = Path(project.path)

@@ -28,6 +28,7 @@ DONE: Final = {
     "land": "Landed.",
     "undo": "The landing was taken back.",
     "check": "The check runs.",
+    "base": "It has another base branch now.",
     "discard": "The train was discarded.",
 }
 """What a page says after a form."""
@@ -83,7 +84,9 @@ async def render_landing(page_request: PageRequest, worktree_id: str) -> str:
         make("p", describe_preview(preview)),
         make("p", preview.problem, class_="bad") if preview.problem else None,
         _conflicts(page_request, worktree, preview),
+        _new_base(page_request, worktree, preview),
         _check(page_request, worktree, preview.check),
+        _train_of(page_request, worktree, preview),
         make("h2", "Land"),
         _methods(worktree, preview),
         _land(page_request, worktree, preview),
@@ -116,6 +119,7 @@ def describe_preview(preview: LandingPreview) -> str:
     if preview.marked_files:
         marked = ", ".join(shorten(path, 200) for path in preview.marked_files)
         text += f" It adds conflict markers to {marked}."
+    text += "".join(f" {shorten(warning, 300)}" for warning in preview.warnings)
     if preview.checked_out_in:
         place = shorten(preview.checked_out_in, 200)
         text += f" It is checked out in {place}, which follows if it is clean."
@@ -186,6 +190,35 @@ def _conflicts(
     ]
 
 
+def _new_base(
+    page_request: PageRequest, worktree: Worktree, preview: LandingPreview
+) -> Element | None:
+    """The form that moves a worktree on whose base has landed."""
+    if not preview.new_base:
+        return None
+    return page_request.make_form(
+        f"/lite/worktrees/{worktree.id}/base",
+        hidden("base", preview.new_base),
+        hidden("move", "1"),
+        button(f"Move it onto {shorten(preview.new_base, _NAME_LENGTH)}"),
+    )
+
+
+def _train_of(
+    page_request: PageRequest, worktree: Worktree, preview: LandingPreview
+) -> Element | None:
+    """The form that checks what the base would become, in a train of one."""
+    if not preview.offers_train:
+        return None
+    return page_request.make_form(
+        f"{train_path(worktree.project_id)}/start",
+        hidden("worktree", worktree.id),
+        hidden("check", "1"),
+        hidden("method", preview.method),
+        button(f"Check it on {shorten(preview.base, _NAME_LENGTH)}, as a train"),
+    )
+
+
 def _problem_form(page_request: PageRequest, worktree: Worktree, label: str) -> Element:
     return page_request.make_form(
         f"/lite/worktrees/{worktree.id}/landing-problem",
@@ -243,6 +276,13 @@ def _land(page_request: PageRequest, worktree: Worktree, preview: LandingPreview
             make("input", type="checkbox", name="ignore_check", value="1"),
             "Land although the check is not green",
         ),
+        make(
+            "label",
+            make("input", type="checkbox", name="stash_base", value="1"),
+            "Stash the changes in the base's checkout, land, and bring them back",
+        )
+        if preview.offers_stash
+        else None,
         make("p", button(f"Land on {shorten(preview.base, _NAME_LENGTH)}", class_="primary")),
     )
 

@@ -14,6 +14,7 @@ from model.api.pull_request_acts import (
 )
 from model.api.pull_request_messages import answer_comments, fix_checks
 from model.api.scripts import run_worktree_script
+from model.api.worktrees import set_worktree_base
 from model.base.errors import SpinneyError
 from model.commands.dispatch import run
 from model.domain.messages import SessionMessage
@@ -45,6 +46,7 @@ class LandingRoutes:
             web.post(f"{_PROJECT}/undo-landing", form(self._undo)),
             web.get(f"{_WORKTREE}/landing", page(self._get_landing)),
             web.post(f"{_WORKTREE}/land", form(self._land)),
+            web.post(f"{_WORKTREE}/base", form(self._set_base)),
             web.post(f"{_WORKTREE}/check", form(self._check)),
             web.post(f"{_WORKTREE}/landing-problem", form(self._send_problem)),
             web.get(f"{_WORKTREE}/pull-request", page(self._get_pull_request)),
@@ -85,7 +87,10 @@ class LandingRoutes:
     async def _land(
         self, request: web.Request, page_request: PageRequest, form: Form
     ) -> web.Response:
-        """Land it on `base_commit` by `method` with `message`; `after`, `ignore_check`."""
+        """Land it on `base_commit` by `method`.
+
+        With `message`, `after`, `ignore_check`, `stash_base`.
+        """
         worktree = require_worktree(page_request.state, request.match_info["worktree_id"])
         message = form.get("message").strip()
         arguments = {
@@ -94,6 +99,7 @@ class LandingRoutes:
             "method": form.get("method"),
             "after": form.get("after"),
             "ignoreCheck": bool(form.get("ignore_check")),
+            "stashBase": bool(form.get("stash_base")),
             **({"message": message} if message else {}),
         }
         try:
@@ -101,6 +107,19 @@ class LandingRoutes:
         except SpinneyError as error:
             return await refuse_form(page_request, form, error, render_landing, worktree.id)
         return redirect(f"{desk_path(worktree.project_id)}?done=land")
+
+    async def _set_base(
+        self, request: web.Request, page_request: PageRequest, form: Form
+    ) -> web.Response:
+        """Let it land in the branch `base`; with `move` its commits are moved onto it."""
+        worktree_id = request.match_info["worktree_id"]
+        moves = bool(form.get("move"))
+        given = {"worktreeId": worktree_id, "baseBranch": form.get("base"), "moveCommits": moves}
+        try:
+            await run(self._workspace, set_worktree_base, given)
+        except SpinneyError as error:
+            return await refuse_form(page_request, form, error, render_landing, worktree_id)
+        return redirect(f"{landing_path(worktree_id)}?done=base")
 
     async def _check(
         self, request: web.Request, page_request: PageRequest, form: Form

@@ -65,8 +65,8 @@ OWNER_COMMANDS = """
     run_code_review run_command run_worktree_script save_project_scripts save_worktree_pr
     search_messages send_findings send_landing_message send_verdicts set_budget set_focus
     set_project_avatar set_pull_request_draft set_pull_request_loop set_resume_time
-    set_send_time stage_changes start_http_server start_task start_train start_work
-    stash_changes stop_code_review stop_command stop_http_server stop_spinney stop_train
+    set_send_time set_worktree_base stage_changes start_http_server start_task start_train
+    start_work stash_changes stop_code_review stop_command stop_http_server stop_spinney stop_train
     stop_worktree_script sweep_worktrees test_notice trust_project_scripts unarchive_session
     unarchive_worktree undo_discard undo_landing undo_turn undo_verdict unstage_changes
     update_finding update_preferences update_project_settings update_pull_request_branch

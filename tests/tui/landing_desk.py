@@ -167,5 +167,5 @@ class FakeLanding:
 
     def _start(self, given: dict[str, Any]) -> Train:
         cars = [a_car(int(key[1:]), "waiting") for key in given["worktree_ids"]]
-        self.train = a_train(*cars, status="running", with_check=given["with_check"])
+        self.train = a_train(*cars, status="running", with_check=given.get("with_check", True))
         return self.train

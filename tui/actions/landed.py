@@ -1,4 +1,4 @@
-"""Lands a worktree, and what follows: the report, taking it back, pushing the base."""
+"""What follows a landing: the report, taking it back, pushing the base."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -9,74 +9,13 @@ from model.api import landing as commands
 from model.api.projects import get_git_remotes
 from model.base.plural import count
 from model.base.text import clean_line
-from tui.actions.changes import open_diff
-from tui.actions.git import commit
-from tui.actions.problems import send_problem
-from tui.actions.scripts import follow_script
-from tui.actions.worktrees import pointed_worktree
 from tui.desk import Desk
 from tui.screens.dialog import Report
 from tui.screens.go_ahead import GoAhead
 from tui.screens.secrets_found import after_secrets
-from tui.store.places import Place
 
 if TYPE_CHECKING:
-    from model.domain.hosting import MergeMethod
-    from model.domain.landing import Landing, LandingPreview
-    from model.domain.worktrees import Worktree
-    from tui.landing.land_dialog import LandWish
-
-
-async def land(desk: Desk) -> None:
-    """Land the selected worktree."""
-    worktree = pointed_worktree(desk)
-    if worktree is not None:
-        await land_worktree(desk, worktree)
-
-
-async def land_worktree(desk: Desk, worktree: "Worktree") -> None:
-    """Show what landing a worktree would do, and land it on enter."""
-    from tui.landing.land_dialog import Land, LandDraft, LandWork
-
-    call, worktree_id = desk.client.call, worktree.id
-
-    async def preview(method: "MergeMethod | None") -> "LandingPreview":
-        return await call(commands.preview_landing, worktree_id=worktree_id, method=method)
-
-    async def bring_in(wish: "LandWish") -> "Landing":
-        return await call(
-            commands.land_worktree,
-            worktree_id=worktree_id,
-            base_commit=wish.base_commit,
-            method=wish.method,
-            message=wish.message,
-            after=wish.after,
-            delete_remote_branch=wish.delete_remote_branch,
-            ignore_check=wish.ignore_check,
-        )
-
-    async def write() -> str:
-        return (await call(commands.write_landing_text, worktree_id=worktree_id)).message
-
-    draft = desk.drafts.get(LandDraft, worktree_id)
-    result = await desk.ask(Land(worktree.name, draft, LandWork(preview, bring_in, write)))
-    if isinstance(result, str):
-        await _take_way_out(desk, worktree, result)
-    elif result is not None:
-        desk.drafts.drop(LandDraft, worktree_id)
-        await report_landing(desk, result, {worktree_id: worktree.name})
-
-
-async def _take_way_out(desk: Desk, worktree: "Worktree", key: str) -> None:
-    """Do what was chosen where landing is refused."""
-    match key:
-        case "c":
-            await follow_script(desk, worktree, "check")
-        case "f":
-            await send_problem(desk, worktree)
-        case "m" | "d":
-            desk.open_place(Place("worktree", worktree.id))
-            await (commit(desk) if key == "m" else open_diff(desk))
+    from model.domain.landing import Landing
 
 
 async def report_landing(desk: Desk, landing: "Landing", names: "Mapping[str, str]") -> None:

@@ -9,8 +9,10 @@ from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
 from tui.actions import git, sweep, trains
+from tui.actions.bases import move_onto_new_base
 from tui.actions.changes import open_diff
-from tui.actions.landed import land_worktree, push_base, take_back
+from tui.actions.land import land_worktree
+from tui.actions.landed import push_base, take_back
 from tui.actions.problems import send_problem
 from tui.actions.pull_requests import pull_request
 from tui.actions.scripts import follow_script
@@ -199,7 +201,10 @@ async def push(screen: "LandingScreen") -> None:
 async def update(screen: "LandingScreen") -> None:
     """Bring what is new in the base into the worktree."""
     row, worktree = screen.row, _worktree(screen)
-    if row is not None and worktree is not None:
+    if row is not None and worktree is not None and row.new_base:
+        await move_onto_new_base(screen.desk, worktree)
+        _read_again(screen)
+    elif row is not None and worktree is not None:
         await git.bring_in_base(screen.desk, worktree, row.base, row.behind)
         _read_again(screen)
 

@@ -19,6 +19,7 @@ from tui.screens.landing_choices import AFTERWARDS, read_after
 if TYPE_CHECKING:
     from model.domain.landing import LandingDesk, Train
     from model.domain.projects import Project
+    from model.domain.worktrees import Worktree
 
 _CAN_RIDE: Final = frozenset({"land", "merge", "check", "review", "update", "fix", "wait"})
 """The next steps of worktrees that may take part in a train."""
@@ -72,6 +73,14 @@ async def put_together(
         method=plan.method,
         with_check=plan.with_check,
         keep_going=plan.keep_going,
+    )
+    await follow_train(desk, train)
+
+
+async def start_train_of(desk: Desk, worktree: "Worktree") -> None:
+    """Check what the base would become with a worktree, and offer to land that."""
+    train = await desk.client.call(
+        commands.start_train, project_id=worktree.project_id, worktree_ids=[worktree.id]
     )
     await follow_train(desk, train)
 

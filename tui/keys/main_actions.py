@@ -415,6 +415,12 @@ MAIN_ACTIONS = (
     ),
     Action("rename_worktree", "", "Rename the worktree and its branch"),
     Action(
+        "change_base",
+        "",
+        "Change the branch that the worktree lands in",
+        help="Its commits can be moved onto the new one.",
+    ),
+    Action(
         "label_worktree", "", "Label the worktree", help="A short colored text beside its name."
     ),
     Action(

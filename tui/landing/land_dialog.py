@@ -48,6 +48,7 @@ class LandWish:
     after: "AfterLanding"
     delete_remote_branch: bool
     ignore_check: bool
+    stash_base: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Land(Working["Landing | str"]):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+g", "write", "Write it for me", priority=True, show=False),
+        Binding("ctrl+t", "train", priority=True, show=False),
         Binding("enter", "land", show=False),
     ]
     ALONE: ClassVar[float] = 0.3
@@ -93,6 +95,7 @@ class Land(Working["Landing | str"]):
         self._suggested = ""
         """The message of the preview that is in the box."""
         self._ignores_check = False
+        self._stashes_base = False
         self._is_landing = False
         self._last_key = -inf
         """When a key was last pressed, on the clock of events."""
@@ -170,8 +173,9 @@ class Land(Working["Landing | str"]):
 
     @property
     def is_refused(self) -> bool:
-        """Whether something speaks against it, other than a check that is to be ignored."""
-        return self.preview is not None and bool(self.preview.problem) and not self._ignores_check
+        """Whether something speaks against it, other than what is to be passed over."""
+        is_passed_over = self._ignores_check or self._stashes_base
+        return self.preview is not None and bool(self.preview.problem) and not is_passed_over
 
     def _show(self) -> None:
         preview = self.preview
@@ -206,6 +210,8 @@ class Land(Working["Landing | str"]):
         if self.is_refused:
             return keys_line(*list_ways_out(self.preview), ("tab", "method"), ("esc", "close"))
         first = [("enter", "land"), ("tab", "field"), ("← →", "choose")]
+        if self.preview.offers_train:
+            first.append(("^t", "check it as a train"))
         if not has_message:
             return keys_line(*first, ("esc", "cancel"))
         second = [("^j", "line"), ("^g", "write with agent"), ("esc", "cancel")]
@@ -266,6 +272,7 @@ class Land(Working["Landing | str"]):
             after,
             deletes_remote,
             self._ignores_check,
+            self._stashes_base,
         )
         self.is_busy = self._is_landing = True
         self.say("Landing …")
@@ -285,6 +292,11 @@ class Land(Working["Landing | str"]):
             self._show()
         elif not self._is_landing:
             self.dismiss(None)
+
+    def action_train(self) -> None:
+        """Check what the base would become, in a train of this worktree alone."""
+        if self.preview is not None and self.preview.offers_train and not self.is_busy:
+            self.dismiss("t")
 
     def action_write(self) -> None:
         """Let the agent write the message."""
@@ -333,10 +345,11 @@ class Land(Working["Landing | str"]):
         preview = self.preview
         if not letter or preview is None or not self.is_refused:
             return
-        if letter != "i":
+        if letter not in ("i", "s"):
             self.dismiss(letter)
             return
-        self._ignores_check = True  # offer to land although the check did not pass
+        # Offer to land although the check did not pass, or with changes stashed for it.
+        self._ignores_check, self._stashes_base = letter == "i", letter == "s"
         self._show()
         self._focus_form(preview)
 

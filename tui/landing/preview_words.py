@@ -39,6 +39,7 @@ def describe_preview(preview: "LandingPreview") -> Content:
     if preview.marked_files:
         marked = f"Adds conflict markers to {_name(preview.marked_files)}."
         lines.append(Content.styled(marked, "$warning"))
+    lines += [Content.styled(clean_line(warning), "$warning") for warning in preview.warnings]
     check = check_line(preview.check)
     tone = "$success" if is_green(preview) else "$warning" if preview.check.has_script else ""
     lines.append(Content.styled(check, tone or "$text-muted"))
@@ -65,11 +66,17 @@ def list_ways_out(preview: "LandingPreview") -> list[tuple[str, str]]:
     """The keys, with their labels, of what can be done where landing is refused."""
     if preview.conflicts:
         return [("f", "send to its session"), ("d", "changes")]
+    if preview.new_base:
+        base = one_line(clean_line(preview.new_base), _MAX_BASE)
+        return [("u", f"move it onto {base}"), ("d", "changes")]
+    if preview.offers_stash:
+        return [("s", "stash them, land, bring them back"), ("o", "open those changes")]
     ways = [("m", "commit"), ("d", "changes")]
     anyway = [("i", "land anyway")] if preview.held_by_check else []
     if preview.check.is_missing:
         return [*anyway, *ways]
     if preview.check.has_script and not is_green(preview):
         sends = [("f", "send to its session")] if preview.check.status == "failed" else []
-        ways = [("c", "run the check"), *sends, *anyway, *ways]
+        train = [("t", "check and land as a train")] if preview.offers_train else []
+        ways = [("c", "run the check"), *sends, *train, *anyway, *ways]
     return ways

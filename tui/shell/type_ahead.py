@@ -34,6 +34,7 @@ OPENING: Final = frozenset(
         "rename_session", "show_scripts", "show_archive", "preferences", "server", "help",
         "choose_model", "choose_agent", "choose_thinking", "commit", "push", "pull_base",
         "pull_request", "abort_merge", "rename_worktree", "label_worktree", "project_settings",
+        "change_base",
         "new_folder", "rename_folder", "move_project", "link_pull_request", "remove_project",
         "canvas_write", "canvas_answer", "diff_comment", "diff_comments", "diff_send", "diff_push",
         "diff_pull_base", "diff_commit", "diff_pull_request", "diff_abort_merge",

@@ -16,7 +16,7 @@ from model.cli.command_lines.sessions import (
     STATUS,
     WAIT,
 )
-from model.cli.command_lines.worktrees import CONFLICTS, DIFF, LAND, PRUNE, RECOVER, UNDO, WHY
+from model.cli.command_lines.worktrees import BASE, CONFLICTS, DIFF, LAND, PRUNE, RECOVER, UNDO, WHY
 
 COMMAND_LINES = (
     OPEN,
@@ -38,6 +38,7 @@ COMMAND_LINES = (
     GUESTS,
     RESUME_COMMAND,
     LAND,
+    BASE,
     UNDO,
     PRUNE,
     CONFLICTS,

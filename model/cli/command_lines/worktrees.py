@@ -54,6 +54,11 @@ def _add_land(land: Parser) -> None:
         help="land although the check did not pass; a train runs no check",
     )
     land.add_argument(
+        "--stash",
+        action="store_true",
+        help="stash uncommitted changes in the checkout of the base, and bring them back then",
+    )
+    land.add_argument(
         "--keep-going",
         action="store_true",
         help="a train leaves out what fails, and goes on; with --yes the rest lands",
@@ -80,11 +85,40 @@ examples:
   spinney land parser --method squash --yes  without being asked
   spinney land --undo                        take the newest landing of this project back
   spinney land --train parser tail docs      several, each checked on top of those before
+  spinney land --stash                       with changes in the checkout of main stashed for it
 
 What would happen is shown first. The base branch moves beside all checkouts; one in which it is
 checked out follows if it is clean. With --json, and without --yes, only the preview is printed, or
-a train runs and does not land. A train lands with --yes only if every worktree is ready.
+a train runs and does not land. A train lands with --yes only if every worktree is ready, unless
+--keep-going leaves out what is not.
 Exit code 1: refused, not confirmed, or not all landed.
+""",
+)
+
+
+def _add_base(base: Parser) -> None:
+    base.add_argument("branch", metavar="BRANCH", help="the branch that it is to land in")
+    base.add_argument(
+        "worktree",
+        nargs="?",
+        metavar="WORKTREE",
+        help="its name, branch or the beginning of its id; by default the one of this directory",
+    )
+    base.add_argument("--move", action="store_true", help="move its commits onto that branch")
+    add_json(base)
+
+
+BASE = CommandLine(
+    "base",
+    "change the branch that a worktree lands in",
+    _add_base,
+    """\
+examples:
+  spinney base main                the worktree of this directory lands in main
+  spinney base main parser --move  its commits that its present base lacks move onto main, too
+
+When a branch lands, the worktrees that start from it are moved onto its base. One that could not be
+(uncommitted changes, a conflict, a session at work) is moved with --move.
 """,
 )
 

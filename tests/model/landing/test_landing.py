@@ -446,3 +446,79 @@ async def test_a_branch_lands_in_a_bare_repository(
     assert repository.git("rev-parse", "main", cwd=bare) == landed.after
     await undo_landing(landing.workspace, landed.id)
     assert repository.git("rev-parse", "main", cwd=bare) == landed.before
+
+
+async def test_changes_in_the_checkout_of_the_base_are_stashed_for_the_landing(
+    landing: Landing, repository: Repository
+) -> None:
+    repository.write("mine.txt", "1\n2\n3\n")
+    repository.git("add", "mine.txt")
+    repository.git("commit", "--quiet", "--message", "Mine")
+    one = await landing.branch("one", a_txt="1\n", mine_txt="1\n2\n3\n4\n")
+    repository.write("read.me", "edited\n")
+    repository.git("add", "read.me")
+    repository.write("mine.txt", "0\n1\n2\n3\n")
+    repository.write("loose.txt", "never added\n")
+    about = await preview_landing(landing.workspace, one.id)
+    assert about.offers_stash
+    assert "2 uncommitted changes" in about.problem
+    landed = await _land(landing, one, stash_base=True)
+    assert landed.notes == []
+    assert repository.git("show", "main:a.txt") == "1"
+    assert (repository.root / "mine.txt").read_text() == "0\n1\n2\n3\n4\n"
+    assert (repository.root / "loose.txt").read_text() == "never added\n"
+    assert repository.git("status", "--porcelain") == "M mine.txt\nM  read.me\n?? loose.txt"
+    assert repository.git("stash", "list") == ""
+
+
+async def test_changes_that_would_not_fit_what_lands_are_not_stashed(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", read_me="theirs\n")
+    before = repository.git("rev-parse", "main")
+    repository.write("read.me", "mine\n")
+    with pytest.raises(SpinneyError, match=r"are in conflict with what lands, in read\.me\."):
+        await _land(landing, one, stash_base=True)
+    assert repository.git("rev-parse", "main") == before
+    assert (repository.root / "read.me").read_text() == "mine\n"
+    assert repository.git("stash", "list") == ""
+
+
+@pytest.mark.parametrize("step", ["stash", "move_base"])
+async def test_what_was_stashed_comes_back_when_the_landing_fails(
+    landing: Landing, repository: Repository, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    repository.write("read.me", "mine\n")
+    where = base_moves if step == "stash" else base_branch
+    real = getattr(where, step)
+
+    async def fail(*given: object, **more: object) -> None:
+        if step == "stash":
+            await real(*given, **more)
+        raise SpinneyError("The disk is full.")
+
+    monkeypatch.setattr(where, step, fail)
+    before = repository.git("rev-parse", "main")
+    with pytest.raises(SpinneyError, match="The disk is full"):
+        await _land(landing, one, stash_base=True)
+    assert repository.git("rev-parse", "main") == before
+    assert (repository.root / "read.me").read_text() == "mine\n"
+    assert repository.git("stash", "list") == ""
+
+
+async def test_a_check_vouches_for_the_branch_not_for_what_the_base_became(
+    landing: Landing, repository: Repository, event_log: EventLog
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    await run_worktree_script(landing.workspace, one.id, "check")
+    await landing.eventually(lambda: event_log.last_task("check") is not None)
+    about = await preview_landing(landing.workspace, one.id)
+    assert (about.problem, about.warnings, about.offers_train) == ("", [], False)
+    for name in ("b.txt", "c.txt"):
+        repository.commit(name, "1\n")
+    about = await preview_landing(landing.workspace, one.id)
+    said = "The check passed on the branch, not on 2 new commits of 'main'."
+    assert (about.problem, about.warnings, about.offers_train) == ("", [said], True)
+    landed = await land_worktree(landing.workspace, one.id, about.base_commit)
+    assert landed.notes == [said]

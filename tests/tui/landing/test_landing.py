@@ -1,12 +1,16 @@
 """The landing desk: what is next, landing with its ways out, trains, and the sweep."""
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 from textual.pilot import Pilot
 
 from model.domain.events.landing import LandingUpdated, TrainUpdated
+from model.domain.events.worktrees import WorktreeCreated
 from model.domain.landing import LandingPreview, Swept
+from model.domain.worktrees import Worktree
+from tests.tui.builders import a_worktree
 from tests.tui.conftest import Start
 from tests.tui.landing_desk import (
     FakeLanding,
@@ -115,6 +119,7 @@ async def test_enter_lands_with_the_chosen_method_and_the_report_takes_it_back(
                 "after": "delete",
                 "delete_remote_branch": False,
                 "ignore_check": False,
+                "stash_base": False,
             }
         ]
         assert "'brave-otter' landed in main (merge)." in dialog_text(app.screen)
@@ -154,6 +159,76 @@ async def test_where_landing_is_refused_enter_does_nothing_and_there_are_ways_ou
         await until(pilot, lambda: "main has moved." in screen_text(app))
         assert fake.client.called("land_worktree")[0]["ignore_check"] is True
         assert isinstance(app.screen, Land)
+
+
+async def test_changes_in_the_checkout_of_the_base_are_stashed_or_opened(start: Start) -> None:
+    fake = FakeLanding()
+    dirty = "'main' is checked out in /code/alpha, with 1 uncommitted change (read.me)."
+    fake.preview = a_preview(problem=dirty, offers_stash=True)
+    async with start(fake.client) as (app, pilot):
+        screen = await open_desk(app, pilot)
+        await pilot.press("l")
+        await wait_for_dialog(app, pilot, Land)
+        await until(pilot, lambda: "stash them, land, bring them back" in screen_text(app))
+        await pilot.press("s")
+        await until(pilot, lambda: "Merge branch" in screen_text(app))
+        fake.client.refuse("land_worktree", "main has moved.", "conflict")
+        await pilot.press("enter")
+        await until(pilot, lambda: "main has moved." in screen_text(app))
+        assert fake.client.called("land_worktree")[0]["stash_base"] is True
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
+
+        base = a_worktree(id="w0", name="alpha", branch="main", session_type="base")
+
+        def open_base(given: dict[str, Any]) -> Worktree:
+            fake.client.feed(WorktreeCreated(worktree=base))
+            return base
+
+        fake.client.answers["open_base_worktree"] = open_base
+        await pilot.press("l")
+        await wait_for_dialog(app, pilot, Land)
+        await until(pilot, lambda: "open those changes" in screen_text(app))
+        await pilot.press("o")
+        await until(pilot, lambda: isinstance(app.screen, Diff))
+        assert cast("Diff", app.screen).worktree.id == "w0"
+
+
+async def test_what_a_check_has_not_seen_is_checked_as_a_train_of_one(start: Start) -> None:
+    fake = FakeLanding()
+    apart = "The check passed on the branch, not on 3 new commits of 'main'."
+    fake.preview = a_preview(warnings=[apart], offers_train=True)
+    async with start(fake.client) as (app, pilot):
+        await open_desk(app, pilot)
+        await pilot.press("l")
+        await wait_for_dialog(app, pilot, Land)
+        await until(pilot, lambda: apart in screen_text(app))
+        await pilot.press("ctrl+t")
+        await wait_for_dialog(app, pilot, TrainProgress)
+        given = fake.client.called("start_train")
+        assert given == [{"project_id": "p1", "worktree_ids": ["w1"]}]
+
+
+async def test_a_worktree_whose_base_has_landed_is_moved_onto_its_base(start: Start) -> None:
+    fake = FakeLanding()
+    why = "Its base 'lower' has landed in 'main'. Move it onto 'main' first."
+    fake.rows = [a_row(1, "update", why, base="lower", new_base="main")]
+    fake.preview = a_preview(base="lower", problem=why, new_base="main")
+    fake.client.answers["set_worktree_base"] = lambda given: a_worktree(id="w1")
+    async with start(fake.client) as (app, pilot):
+        await open_desk(app, pilot)
+        await pilot.press("enter")
+        await wait_for_dialog(app, pilot, GoAhead)
+        assert "has on top of lower onto main?" in dialog_text(app.screen)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(fake.client.called("set_worktree_base")))
+        moved = {"worktree_id": "w1", "base_branch": "main", "move_commits": True}
+        assert fake.client.called("set_worktree_base") == [moved]
+        await pilot.press("l")
+        await wait_for_dialog(app, pilot, Land)
+        await until(pilot, lambda: "move it onto main" in screen_text(app))
+        await pilot.press("u")
+        await wait_for_dialog(app, pilot, GoAhead)
 
 
 def test_nothing_is_counted_of_a_branch_that_is_not_ready() -> None:

@@ -1,6 +1,7 @@
 // @ts-check
 // What is next for a worktree on the landing desk, done: each step leads to where it is decided, or does it.
 
+import { moveOntoNewBase } from "./landing_base.js";
 import { sendProblem, showCheck } from "./landing_check.js";
 
 /**
@@ -71,8 +72,9 @@ export function openPullRequest(app, { worktree_id: id }) {
   return app.state.worktrees.get(id)?.pr_url ? app.go("pull-request", id) : startGit(app, id, "pullRequest");
 }
 
-/** Merge the local base branch into the worktree's. @param {App} app @param {LandingRow} row */
-export async function updateFromBase(app, { worktree_id: id, base }) {
+/** Merge the local base branch into the worktree's; move it on if that has landed. @param {App} app @param {LandingRow} row */
+export async function updateFromBase(app, { worktree_id: id, base, new_base: newBase }) {
+  if (newBase) return moveOntoNewBase(app, id, base, newBase);
   const { GitPanel } = await import("./git.js");
   await new GitPanel(app, id, () => {}).pull(base, ".");
 }

@@ -7,6 +7,7 @@ import { button, make, patchChildren } from "../dom.js";
 import { pluralize } from "../format.js";
 import { icon } from "../icons.js";
 import { labeled, segmented, select } from "./form_fields.js";
+import { moveOntoNewBase, openBaseChanges, startTrainOf } from "./landing_base.js";
 import { sendProblem, showCheck } from "./landing_check.js";
 import { pushBase, undoLanding } from "./landing_history.js";
 import { AFTER, METHODS } from "./landing_types.js";
@@ -32,6 +33,10 @@ await Promise.all([loadStylesheet("git"), loadStylesheet("landing")]);
  * @property {string} message
  * @property {import("./landing_types.js").CheckResult} check
  * @property {string[]} marked_files
+ * @property {string[]} warnings
+ * @property {boolean} offers_stash whether changes in the checkout of the base are stashed for the landing
+ * @property {boolean} offers_train whether a train of it alone checks more
+ * @property {string} new_base onto which it has to be moved first
  * @property {boolean} held_by_check whether the check alone stands against it
  * @property {string | null} checked_out_in
  * @property {import("./landing_types.js").AfterLanding} after
@@ -70,6 +75,8 @@ class LandingForm {
     this.remoteLabel.hidden = preview.after !== "delete";
     this.force = make("input", { type: "checkbox", onchange: () => this.#draw() });
     this.forceLabel = make("label.check", this.force, "Land although the check is not green");
+    this.stash = make("input", { type: "checkbox", onchange: () => this.#draw() });
+    this.stashLabel = make("label.check", this.stash, "Stash those changes, land, and bring them back");
     this.status = make("div", { "aria-live": "polite" });
     this.submit = make("button.primary", icon("merge"), `Land on ${preview.base}`);
     this.form = make(
@@ -81,6 +88,7 @@ class LandingForm {
       labeled("Afterwards", this.after),
       this.remoteLabel,
       this.forceLabel,
+      this.stashLabel,
       this.status,
       make("div.choices", this.submit, button("Close", () => this.dialog.close(), ".quiet")),
       { "aria-label": "Land" },
@@ -132,11 +140,13 @@ class LandingForm {
     );
     this.messagePart.hidden = this.method.value() === "rebase";
     this.forceLabel.hidden = !this.#isOnlyCheck || check.status === "running";
-    const isForced = this.#isOnlyCheck && this.force.checked;
-    this.problem.hidden = !problem && !check.has_script && !marked.length;
+    this.stashLabel.hidden = !this.preview.offers_stash;
+    const isForced = (this.#isOnlyCheck && this.force.checked) || (this.preview.offers_stash && this.stash.checked);
+    const warnings = [...(marked.length ? [`Adds conflict markers to ${marked.slice(0, MAX_FILES).join(", ")}.`] : []), ...this.preview.warnings];
+    this.problem.hidden = !problem && !check.has_script && !warnings.length;
     patchChildren(this.problem, [
       ...(problem && !isForced ? [make("p.bad", problem)] : []),
-      ...(marked.length ? [make("p.warned", icon("warning"), `Adds conflict markers to ${marked.slice(0, MAX_FILES).join(", ")}.`)] : []),
+      ...warnings.map((warning) => make("p.warned", icon("warning"), warning)),
       ...(conflicts.length ? [make("ul.paths", [...conflicts.slice(0, MAX_FILES), ...(conflicts.length > MAX_FILES ? [`… ${conflicts.length - MAX_FILES} more`] : [])].map((path) => make("li.path", path)))] : []),
       ...(check.has_script ? [make("p.hint", `${checkText(check)}.`.replace(/^./, (first) => first.toUpperCase()))] : []),
       make("div.choices", this.#remedies()),
@@ -153,6 +163,9 @@ class LandingForm {
     return [
       conflicts.length > 0 && button([icon("agent"), "Send the conflict to a session…"], leave(() => sendProblem(this.app, this.id))),
       check.has_script && !isGreen && check.status !== "running" && button([icon("play"), "Run the check"], leave(() => showCheck(this.app, this.id, { runs: true, land: () => landingForm(this.app, this.id) }))),
+      this.preview.offers_train && button([icon("merge"), `Check it on ${this.preview.base}`], leave(() => startTrainOf(this.app, this.id)), "", { title: "As a train of this worktree alone" }),
+      this.preview.new_base && button([icon("merge"), `Move it onto ${this.preview.new_base}…`], leave(() => moveOntoNewBase(this.app, this.id, this.preview.base, this.preview.new_base))),
+      this.preview.offers_stash && button([icon("diff"), "Open those changes"], leave(() => openBaseChanges(this.app, this.id, this.preview.base))),
       check.has_script && check.status !== "none" && button("Output of the check", leave(() => showCheck(this.app, this.id))),
     ];
   }
@@ -198,6 +211,7 @@ class LandingForm {
         ...(method !== "rebase" && this.message.value.trim() ? { message: this.message.value.trim() } : {}),
         deleteRemoteBranch: after === "delete" && this.remote.checked,
         ignoreCheck: this.#isOnlyCheck && this.force.checked,
+        stashBase: this.preview.offers_stash && this.stash.checked,
       });
       localStorage.removeItem(this.draftKey);
       showLanded(this.app, this.dialog, landing, this.name);

@@ -37,6 +37,7 @@
  * @property {boolean} reverted
  * @property {NextStep} next
  * @property {string} reason
+ * @property {string} new_base onto which it has to be moved, as its base has landed
  *
  * @typedef {object} Landing
  * @property {string} id

@@ -100,6 +100,7 @@ async function openMenu(app, git) {
     worktree.pr_url
       ? ["Unlink the pull request", async () => (await pullRequests()).clearPullRequest(app, worktree), { icon: "pull-request" }]
       : ["Link a pull request", async () => (await pullRequests()).linkPullRequest(app, worktree), { icon: "pull-request" }],
+    ["Change the base branch", async () => (await import("./landing_base.js")).changeBase(app, worktree), { icon: "merge" }],
     ["Continue a conversation from an agent's own screen", () => performAction(app, "continue_foreign_session"), { icon: "terminal", isApart: true }],
     ["Commits", async () => (await history()).showLog(git), { icon: "history", isApart: true }],
     ["Stashes", async () => (await history()).showStashes(git), { icon: "stash" }],
