@@ -14,7 +14,8 @@ class CommitResult(Resource):
 
 
 class ExchangeResult(Resource):
-    """The result of `git_pull` and `git_push`: git's output, also after a failure."""
+    """The result of `git_pull`, `update_from_base` and `git_push`: git's output, also after a
+    failure."""
 
     success: bool
     output: str
@@ -65,7 +66,18 @@ async def git_pull(
 ) -> ExchangeResult:
     """Pull a branch of a remote into the current branch; conflicts are left to be resolved.
 
-    The remote `.` is the repository itself: its local branch.
+    The remote `.` is the repository itself: its local branch. Fails with `conflict` while a merge
+    or rebase is unfinished.
+    """
+
+
+@command
+async def update_from_base(worktree_id: str) -> ExchangeResult:
+    """Bring what is new in its base branch into a worktree: in the local branch, and at the remote.
+
+    Conflicts are left to be resolved. A remote that does not respond is named in the output; what
+    the local branch has is brought in anyway. Fails with `conflict` while a merge or rebase is
+    unfinished.
     """
 
 

@@ -14,7 +14,7 @@ from model.commands.secrets import open_gate
 from model.domain.events.program import TaskCompleted
 from model.domain.projects import Project
 from model.domain.worktrees import Worktree
-from model.git import commit, diff, remotes, repositories, status
+from model.git import commit, diff, merging, remotes, repositories, status, updating
 from model.git.hosts import list_hosting_remotes
 from model.git.secret_gate import make_gate
 from model.git.snapshots import traces
@@ -109,6 +109,7 @@ async def git_pull(
     workspace: "Workspace", worktree_path: str, base_branch: str, remote: str = "origin"
 ) -> api.ExchangeResult:
     path, project, worktree = await _find_root(workspace, worktree_path)
+    await merging.refuse_while_unfinished(path)
 
     async def save_and_pull() -> tuple[bool, str]:
         points, detail = workspace.recovery_points, f"Pulled {remote}/{base_branch}"
@@ -119,6 +120,20 @@ async def git_pull(
         return await remotes.pull(path, remote, base_branch)
 
     return await _run_exchange(workspace, "pull", worktree, save_and_pull())
+
+
+@implements(api.update_from_base)
+async def update_from_base(workspace: "Workspace", worktree_id: str) -> api.ExchangeResult:
+    worktree = require_worktree(workspace.store.state, worktree_id)
+    project = require_project(workspace.store.state, worktree.project_id)
+    base, path = worktree.base_branch or project.default_branch, Path(worktree.path)
+    await merging.refuse_while_unfinished(path)
+
+    async def save_and_update() -> tuple[bool, str]:
+        await workspace.recovery_points.save(worktree.id, "pull", f"Updated from {base}")
+        return await updating.update_from_base(path, base)
+
+    return await _run_exchange(workspace, "pull", worktree, save_and_update())
 
 
 @implements(api.git_push)

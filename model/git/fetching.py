@@ -26,7 +26,7 @@ async def fetch_base(root: Path, base: str, timeout: float = TIMEOUT) -> str | N
 
     A local branch, tag or commit without a remote counterpart needs no update.
     """
-    found = await _find_remote_branch(root, base)
+    found = await find_remote_branch(root, base)
     if found is None:
         return None
     remote, branch = found
@@ -73,7 +73,7 @@ async def fetch_pull_request_head(root: Path, number: int, head: str) -> tuple[s
     raise SpinneyError(f"the head of pull request #{number} could not be fetched: {why}")
 
 
-async def _find_remote_branch(root: Path, base: str) -> tuple[str, str] | None:
+async def find_remote_branch(root: Path, base: str) -> tuple[str, str] | None:
     """Return the remote and the branch on it that `base` names or follows."""
     names = await _list_remotes_origin_first(root)
     for remote in names:

@@ -28,6 +28,12 @@ async def find_operation(path: Path) -> Operation | None:
     return await asyncio.to_thread(_find_operation, path)
 
 
+async def refuse_while_unfinished(path: Path) -> None:
+    """Raise `conflict` while an operation is unfinished in this worktree."""
+    if (operation := await find_operation(path)) is not None:
+        raise SpinneyError(f"A {operation} is in progress. Continue or abort it first.", "conflict")
+
+
 async def find_other_side(path: Path) -> str | None:
     """Return the commit that the unfinished operation brings in."""
     operation = await find_operation(path)

@@ -9,7 +9,7 @@ from model.git.commit import HOOKS_TIMEOUT, has_staged_changes, stage_checked
 from model.git.conflict_markers import list_unmerged
 from model.git.diff import resolve_head
 from model.git.log import LoggedCommit, list_log, resolve_commit
-from model.git.merging import find_operation
+from model.git.merging import find_operation, refuse_while_unfinished
 from model.git.run import git
 from model.git.secret_gate import SecretGate
 
@@ -45,7 +45,7 @@ async def amend(
         SpinneyError: There is nothing to amend, the commit is not the branch's own, or a hook
             refused it.
     """
-    await _check_no_operation(path)
+    await refuse_while_unfinished(path)
     log = await list_log(path, base, 1)
     if not log:
         raise SpinneyError("There is no commit to amend yet.", "conflict")
@@ -76,7 +76,7 @@ async def fix_up(
     Returns the id of the branch's new last commit. If the changes do not fit there, everything is
     as before, still staged.
     """
-    await _check_no_operation(path)
+    await refuse_while_unfinished(path)
     sha = await resolve_commit(path, commit)
     log = await list_log(path, base, _REACH)
     position = next((number for number, each in enumerate(log) if each.sha == sha), None)
@@ -130,11 +130,6 @@ async def _stage_checked(
     await stage_checked(
         path, message, gate, unmerged, stage_all=stage_all, allow_markers=allow_markers
     )
-
-
-async def _check_no_operation(path: Path) -> None:
-    if (operation := await find_operation(path)) is not None:
-        raise SpinneyError(f"A {operation} is in progress. Continue or abort it first.", "conflict")
 
 
 def _check_own(commit: LoggedCommit, verb: str) -> None:

@@ -69,9 +69,10 @@ OWNER_COMMANDS = """
     start_work stash_changes stop_code_review stop_command stop_http_server stop_spinney stop_train
     stop_worktree_script sweep_worktrees test_notice trust_project_scripts unarchive_session
     unarchive_worktree undo_discard undo_landing undo_turn undo_verdict unstage_changes
-    update_finding update_preferences update_project_settings update_pull_request_branch
-    update_worktree_label write_commit_message write_conflict_message write_conflict_task
-    write_landing_message write_landing_text write_release_notes write_review
+    update_finding update_from_base update_preferences update_project_settings
+    update_pull_request_branch update_worktree_label write_commit_message
+    write_conflict_message write_conflict_task write_landing_message write_landing_text
+    write_release_notes write_review
 """.split()  # noqa: SIM905 - a list literal would have a line for each
 """Commands that no guest may call, whatever the role."""
 

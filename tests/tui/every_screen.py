@@ -731,6 +731,14 @@ async def _notice_matrix(app: SpinneyApp, pilot: "Pilot[None]") -> None:
     await until(pilot, lambda: isinstance(app.screen, NoticeMatrix))
 
 
+_APART = (
+    "The check passed on the branch, not on 3 new commits of 'main'.",
+    "It brings in 2 commits of 'calm-heron', which has not landed.",
+)
+_DIRTY = (
+    "'main' is checked out in /code/alpha, with 2 uncommitted changes (parser.py, read.me). Commit "
+    "or stash them there, then land again."
+)
 _RED = "The check failed. Fix what it reports, or land in spite of it."
 
 SCREENS: tuple[ScreenCase, ...] = (
@@ -777,6 +785,12 @@ SCREENS: tuple[ScreenCase, ...] = (
         _land,
         landing(preview=a_preview(check=a_check("failed"), problem=_RED, held_by_check=True)),
     ),
+    ScreenCase(
+        "land-apart",
+        _land,
+        landing(preview=a_preview(warnings=list(_APART), offers_train=True)),
+    ),
+    ScreenCase("land-dirty", _land, landing(preview=a_preview(problem=_DIRTY, offers_stash=True))),
     ScreenCase("new-train", in_landing("t"), landing()),
     ScreenCase("train", in_landing("t"), landing(train=a_train())),
     ScreenCase("sweep", _sweep, landing()),

@@ -4,15 +4,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from model.api.lines import explain_line
-from model.base.plural import count
-from model.base.text import clean_line
 from tui.actions import git, history, reviewing
 from tui.actions.editor import open_file
 from tui.actions.origin import show_origin
 from tui.actions.pull_requests import pull_request
 from tui.actions.worktrees import pointed_worktree
 from tui.desk import ActionFunction, Desk
-from tui.screens.go_ahead import GoAhead
 
 if TYPE_CHECKING:
     from tui.diff.screen import Diff, DiffActionFunction
@@ -31,15 +28,8 @@ async def open_diff(desk: Desk, path: str | None = None) -> None:
 
 
 async def pull_base(screen: "Diff") -> None:
-    """Say what would be pulled; pull on enter."""
-    desk, worktree = screen.desk, screen.worktree
-    base = worktree.base_branch or desk.state.projects[worktree.project_id].default_branch
-    base = clean_line(base.removeprefix("origin/"))
-    branch, behind = clean_line(worktree.branch), worktree.cached_behind_count
-    what = f"{count(behind, 'commit')} of '{base}'" if behind else f"'{base}'"
-    sentence = f"Pull {what} from origin into '{branch}'?"
-    if await desk.ask(GoAhead("Pull the base branch", sentence, "pull")):
-        await git.pull_base(desk)
+    """Say what of the base is missing; bring it in on enter."""
+    await git.update_worktree(screen.desk, screen.worktree)
 
 
 async def edit(screen: "Diff") -> None:

@@ -116,29 +116,25 @@ async def _push(desk: Desk, worktree: "Worktree") -> None:
 
 
 async def pull_base(desk: Desk) -> None:
-    """Pull the base branch into the worktree."""
+    """Say what of the base is missing in the worktree; bring it in on enter."""
     worktree = pointed_worktree(desk)
     if worktree is not None:
-        project = desk.state.projects[worktree.project_id]
-        base = worktree.base_branch or project.default_branch
-        await _pull(desk, worktree, base.removeprefix("origin/"))
+        await update_worktree(desk, worktree)
 
 
-async def bring_in_base(desk: Desk, worktree: "Worktree", base: str, behind: int) -> None:
-    """Say what of the base is missing in the worktree; merge it in on enter.
-
-    The base is a branch of the repository itself, unless it is named as one of `origin`.
-    """
-    remote = "origin" if base.startswith("origin/") else "."
+async def update_worktree(desk: Desk, worktree: "Worktree") -> None:
+    """Say what of the base is missing in a worktree, here and at the remote; merge it on enter."""
+    base = worktree.base_branch or desk.state.projects[worktree.project_id].default_branch
+    behind = worktree.cached_behind_count
     what = count(behind, "commit") if behind else "what is new"
     sentence = f"Bring {what} of '{clean_line(base)}' into '{clean_line(worktree.branch)}'?"
     if await desk.ask(GoAhead("Update from the base", sentence, "update")):
-        await _pull(desk, worktree, base.removeprefix("origin/"), remote)
+        await _pull(desk, worktree, base, "update")
 
 
-async def _pull(desk: Desk, worktree: "Worktree", branch: str, remote: str = "origin") -> bool:
+async def _pull(desk: Desk, worktree: "Worktree", branch: str, task: str = "pull") -> bool:
     message = f"Pulling '{branch}' …"
-    result = await _exchange(desk, worktree, "Pull", message, "pull", branch, remote)
+    result = await _exchange(desk, worktree, "Pull", message, task, branch)
     if result is None:
         return False
     if result.success:
@@ -237,17 +233,16 @@ async def _exchange(
     message: str,
     task: str,
     branch: str = "",
-    remote: str = "origin",
 ) -> "ExchangeResult | None":
     from tui.screens.working import Progress
 
     async def transfer() -> "ExchangeResult":
         call, path = desk.client.call, worktree.path
-        if task == "pull":
-            desk.pending.reported.add((task, worktree.id))
-            return await call(
-                commands.git_pull, worktree_path=path, base_branch=branch, remote=remote
-            )
+        if task in ("pull", "update"):
+            desk.pending.reported.add(("pull", worktree.id))
+            if task == "update":
+                return await call(commands.update_from_base, worktree_id=worktree.id)
+            return await call(commands.git_pull, worktree_path=path, base_branch=branch)
 
         async def push(allowed: list[str] | None) -> "ExchangeResult":
             desk.pending.reported.add((task, worktree.id))

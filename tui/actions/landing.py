@@ -205,7 +205,7 @@ async def update(screen: "LandingScreen") -> None:
         await move_onto_new_base(screen.desk, worktree)
         _read_again(screen)
     elif row is not None and worktree is not None:
-        await git.bring_in_base(screen.desk, worktree, row.base, row.behind)
+        await git.update_worktree(screen.desk, worktree)
         _read_again(screen)
 
 

@@ -41,7 +41,8 @@ def describe_preview(preview: "LandingPreview") -> Content:
         lines.append(Content.styled(marked, "$warning"))
     lines += [Content.styled(clean_line(warning), "$warning") for warning in preview.warnings]
     check = check_line(preview.check)
-    tone = "$success" if is_green(preview) else "$warning" if preview.check.has_script else ""
+    vouches = is_green(preview) and not preview.offers_train
+    tone = "$success" if vouches else "$warning" if preview.check.has_script else ""
     lines.append(Content.styled(check, tone or "$text-muted"))
     if preview.checked_out_in:
         place = truncate_start(clean_line(preview.checked_out_in), _MAX_PATH)

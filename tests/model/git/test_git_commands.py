@@ -14,6 +14,7 @@ from model.commands.git import (
     git_pull,
     git_push,
     has_uncommitted_changes,
+    update_from_base,
 )
 from model.domain.events.program import TaskCompleted
 from model.domain.worktrees import Worktree
@@ -111,6 +112,50 @@ async def test_a_local_branch_is_pulled_from_the_repository_itself(
     pulled = await git_pull(git_project.workspace, worktree.path, "main", remote=".")
     assert pulled.success
     assert (Path(worktree.path) / "base.txt").read_text() == "only here\n"
+
+
+async def test_an_update_brings_in_the_base_of_here_and_of_the_remote(
+    git_project: GitProject, worktree: Worktree
+) -> None:
+    workspace, repository = git_project.workspace, git_project.repository
+    repository.commit("landed.txt", "only here\n")
+    updated = await update_from_base(workspace, worktree.id)
+    assert updated.success
+    assert (Path(worktree.path) / "landed.txt").exists()
+    repository.git("push", "--quiet", "origin", "main")
+    repository.git("reset", "--quiet", "--hard", "HEAD~1")
+    repository.commit("mine.txt", "not pushed\n")
+    other = await git_project.add("heron")
+    repository.git("update-ref", "-d", "refs/remotes/origin/main")
+    repository.git("fetch", "--quiet", "origin")
+    assert (await update_from_base(workspace, other.id)).success
+    assert {"landed.txt", "mine.txt"} <= {one.name for one in Path(other.path).iterdir()}
+    assert (await update_from_base(workspace, other.id)).output == "Already up to date."
+
+
+async def test_an_update_names_a_remote_that_is_not_there_and_brings_in_the_rest(
+    git_project: GitProject, worktree: Worktree
+) -> None:
+    git_project.repository.git("remote", "set-url", "origin", "/nowhere")
+    git_project.repository.commit("landed.txt", "only here\n")
+    updated = await update_from_base(git_project.workspace, worktree.id)
+    assert updated.success
+    assert "The remote was not asked: " in updated.output
+    assert (Path(worktree.path) / "landed.txt").exists()
+
+
+async def test_nothing_is_pulled_while_a_merge_is_unfinished(
+    git_project: GitProject, worktree: Worktree
+) -> None:
+    git_project.repository.commit("read.me", "of main\n")
+    git_project.in_worktree(worktree).commit("read.me", "of otter\n")
+    assert not (await update_from_base(git_project.workspace, worktree.id)).success
+    for pull in (
+        update_from_base(git_project.workspace, worktree.id),
+        git_pull(git_project.workspace, worktree.path, "main"),
+    ):
+        with pytest.raises(SpinneyError, match="A merge is in progress"):
+            await pull
 
 
 async def test_a_failed_pull_returns_gits_message(

@@ -18,7 +18,7 @@ from tests.tui.a_hosting_service import a_pull_request
 from tests.tui.builders import a_project, a_session, a_state, a_worktree, make_changes
 from tests.tui.conftest import Start
 from tests.tui.fake_client import FakeClient
-from tests.tui.reading import notifications, screen_lines
+from tests.tui.reading import dialog_text, notifications, screen_lines
 from tests.tui.waiting import until, until_shown
 from tui.composer.message_area import MessageArea
 from tui.screens.commit import Commit
@@ -235,7 +235,6 @@ async def test_a_rejected_push_says_why_and_offers_to_pull(start: Start) -> None
         await until(pilot, lambda: "Pushed." in notifications(app))
         assert "Pulled 'brave-otter'.\n1 file changed, 1 insertion(+)." in notifications(app)
         pulled = {"worktree_path": "/trees/brave-otter", "base_branch": "brave-otter"}
-        pulled["remote"] = "origin"
         assert client.called("git_pull") == [pulled]
 
 
@@ -244,7 +243,7 @@ async def test_the_conflicts_of_a_pull_can_be_sent_to_a_session(start: Start) ->
         update={"operation": "merge"}
     )
     client = client_with_changes(conflict, base_branch="origin/dev")
-    client.answers["git_pull"] = lambda given: ExchangeResult(
+    client.answers["update_from_base"] = lambda given: ExchangeResult(
         success=False, output="CONFLICT (content): Merge conflict in parser.py"
     )
     client.answers["write_conflict_task"] = lambda given: ConflictTask(
@@ -253,8 +252,11 @@ async def test_the_conflicts_of_a_pull_can_be_sent_to_a_session(start: Start) ->
     client.answers["abort_merge"] = lambda given: "merge"
     async with start(client) as (app, pilot):
         perform(app, "pull_base")
+        await until(pilot, lambda: isinstance(app.screen, GoAhead))
+        assert "of 'origin/dev' into 'brave-otter'?" in dialog_text(app.screen)
+        await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, Report))
-        assert client.called("git_pull")[0]["base_branch"] == "dev"
+        assert client.called("update_from_base") == [{"worktree_id": "w1"}]
         report = app.screen
         assert isinstance(report, Report)
         assert str(report.content).startswith("1 conflict:\n  parser.py\n\nIn the changes, 1 takes")

@@ -44,25 +44,25 @@ async def test_a_held_key_pulls_once(start: Start) -> None:
         await may_end.wait()
         return ExchangeResult(success=True, output="Already up to date.")
 
-    client.answers["git_pull"] = pull
+    client.answers["update_from_base"] = pull
     async with start(client) as (app, pilot):
         await in_diff()(app, pilot)
         post_keys(app, *"llllll")
         await until(pilot, lambda: isinstance(app.screen, GoAhead))
         await drain_events(pilot)
-        assert not client.called("git_pull")
+        assert not client.called("update_from_base")
         await pilot.press("enter")
-        await until(pilot, lambda: client.called("git_pull"))
+        await until(pilot, lambda: client.called("update_from_base"))
         post_keys(app, *"ll")
         await drain_events(pilot)
         may_end.set()
         await until(pilot, lambda: isinstance(app.screen, Diff))
         await drain_events(pilot)
-        assert len(client.called("git_pull")) == 1
+        assert len(client.called("update_from_base")) == 1
         await pilot.press("l")
         await until(pilot, lambda: isinstance(app.screen, GoAhead))
         await pilot.press("enter")
-        await until(pilot, lambda: len(client.called("git_pull")) == 2)
+        await until(pilot, lambda: len(client.called("update_from_base")) == 2)
 
 
 async def test_work_is_not_started_after_its_dialog_has_closed(start: Start) -> None:
@@ -85,7 +85,9 @@ async def test_a_key_of_a_dialog_does_nothing_in_the_screen_below_it(
     start: Start, key: str
 ) -> None:
     client = a_busy_state()
-    client.answers["git_pull"] = lambda given: ExchangeResult(success=False, output="CONFLICT")
+    client.answers["update_from_base"] = lambda given: ExchangeResult(
+        success=False, output="CONFLICT"
+    )
     changes = client.answers["list_changed_files"]
     client.answers["list_changed_files"] = lambda given: Changes(
         files=changes(given).files, base="main", operation="merge"

@@ -160,7 +160,7 @@ export class DiffBar {
       actions.discards > 0 && ["Undo discard", () => actions.undo(), { icon: "undo" }],
       ["Commit", () => git.commit(), { icon: "commit", isApart: true }],
       ["Push", () => git.push(), { icon: "push" }],
-      [`Pull ${git.base}`, () => git.pull(git.base), { icon: "pull" }],
+      [`Pull ${git.base}`, () => git.update(), { icon: "pull" }],
       ["Pull request", () => (git.worktree.pr_url ? view.app.go("pull-request", view.id) : git.pullRequest()), { icon: "pull-request" }],
       git.worktree.session_type !== "base" && ["Land…", () => performAction(view.app, "land"), { icon: "merge" }],
       [view.reviewed.isRunning ? "Stop the agent's review" : "Review by an agent", () => view.findings.toggle(), { icon: "agent", isApart: true }],

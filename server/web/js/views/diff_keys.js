@@ -104,7 +104,7 @@ async function push({ git }) {
 
 /** @param {DiffView} view */
 async function pull({ git }) {
-  if (await confirmKey(`Pull '${git.base}'?`, `What is new in it is merged into '${git.worktree.branch}'.`, "Pull")) await git.pull(git.base);
+  if (await confirmKey(`Pull '${git.base}'?`, `What is new in it is merged into '${git.worktree.branch}'.`, "Pull")) await git.update();
 }
 
 /** @param {DiffView} view */

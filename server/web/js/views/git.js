@@ -61,7 +61,7 @@ export class GitPanel {
     patchChildren(this.actions, [
       button([icon("commit"), "Commit"], () => this.commit()),
       button([icon("push"), "Push"], () => this.push()),
-      button([icon("pull"), `Pull ${base}`], () => this.pull(base)),
+      button([icon("pull"), `Pull ${base}`], () => this.update()),
       worktree.pr_url ? pullRequestLink(this) : button([icon("pull-request"), "Pull request"], () => this.pullRequest()),
     ]);
   }
@@ -110,10 +110,19 @@ export class GitPanel {
     return [button([icon("pull-request"), "Pull request"], () => this.pullRequest(), ".primary")];
   }
 
-  /** @param {string} branch @param {string} [remote] `.` for the branch of this repository @returns {Promise<boolean>} whether it succeeded */
-  async pull(branch, remote = "origin") {
-    const args = { worktreePath: this.worktree.path, baseBranch: branch, remote };
-    const result = await this.run(`Pulling '${branch}' …`, "git_pull", args);
+  /** Pull a branch of the remote. @param {string} branch @returns {Promise<boolean>} whether it succeeded */
+  async pull(branch) {
+    return this.#pulled(branch, "git_pull", { worktreePath: this.worktree.path, baseBranch: branch });
+  }
+
+  /** Bring what is new in the base into the worktree, from here and from its remote. */
+  async update() {
+    return this.#pulled(this.base, "update_from_base", { worktreeId: this.id });
+  }
+
+  /** @param {string} branch @param {string} command @param {Record<string, unknown>} args @returns {Promise<boolean>} whether it succeeded */
+  async #pulled(branch, command, args) {
+    const result = await this.run(`Pulling '${branch}' …`, command, args);
     if (!result) return false;
     if (result.success) this.showResult(`Pulled '${branch}'.`, result.output);
     else await this.#showFailedPull(result.output || "Git gave no reason.");

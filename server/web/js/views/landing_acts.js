@@ -76,7 +76,7 @@ export function openPullRequest(app, { worktree_id: id }) {
 export async function updateFromBase(app, { worktree_id: id, base, new_base: newBase }) {
   if (newBase) return moveOntoNewBase(app, id, base, newBase);
   const { GitPanel } = await import("./git.js");
-  await new GitPanel(app, id, () => {}).pull(base, ".");
+  await new GitPanel(app, id, () => {}).update();
 }
 
 /** Open the dialog that lands a worktree. @param {App} app @param {string} id */
