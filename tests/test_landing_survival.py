@@ -25,6 +25,15 @@ MOVE = [
     ("read-tree -m -u", False),
     ("read-tree -m -u", True),
 ]
+STASH = [
+    ("stash push", False),
+    ("stash push", True),
+    ("update-ref -m land", True),
+    ("read-tree -m -u", True),
+    ("stash apply", False),
+    ("stash drop", True),
+]
+FOLLOW = [("rebase --quiet", False), ("rebase --quiet", True)]
 RETURN = [
     ("update-ref -m undo", True),
     ("update-ref -m undo", False),
@@ -68,11 +77,11 @@ def prepared(repository: Path) -> None:
     git(repository, "commit", "--quiet", "--message", "check")
 
 
-def land(program: Program, worktree: dict[str, Any]) -> dict[str, Any]:
+def land(program: Program, worktree: dict[str, Any], *options: str) -> dict[str, Any]:
     key = f"worktreeId={worktree['id']}"
     base = program.call("preview_landing", key)["base_commit"]
     landed: dict[str, Any] = program.call(
-        "land_worktree", key, f"baseCommit={base}", "ignoreCheck=true"
+        "land_worktree", key, f"baseCommit={base}", "ignoreCheck=true", *options
     )
     return landed
 
@@ -119,6 +128,62 @@ def test_a_kill_during_a_landing_leaves_it_done_or_not_begun(
         program.call("undo_landing", f"landingId={landed['id']}")
         assert git(repository, "rev-parse", "main") == before
         assert git(repository, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("step", STASH)
+def test_a_kill_while_changes_are_stashed_for_a_landing_loses_none_of_them(
+    step: tuple[str, bool],
+    program: Program,
+    repository: Path,
+) -> None:
+    (repository / "mine").write_text("1\n2\n3\n")
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message", "mine")
+    before = git(repository, "rev-parse", "main")
+    with program.serving("--demo") as server:
+        worktree = make_branch(program, repository, "one")
+        (repository / "mine").write_text("0\n1\n2\n3\n")
+        kill_at(program, (*step, ""), worktree["path"])
+        with suppress(SpinneyError):
+            land(program, worktree, "stashBase=true")
+        assert server.process.wait(PATIENCE) == -signal.SIGKILL
+    (program.place / "kill").unlink()
+    with program.serving("--demo"):
+        project = f"projectId={worktree['project_id']}"
+
+        def has_settled() -> bool:
+            is_moved = git(repository, "rev-parse", "main") != before
+            is_whole = git(repository, "status", "--porcelain").split() == ["M", "mine"]
+            return bool(program.call("list_landings", project)) == is_moved and is_whole
+
+        until(has_settled, "the changes are back, and nothing else is changed")
+        assert (repository / "mine").read_text() == "0\n1\n2\n3\n"
+        assert git(repository, "stash", "list") == ""
+        assert program.call("get_problems") == []
+
+
+@pytest.mark.parametrize("step", FOLLOW)
+def test_a_kill_while_a_stack_follows_loses_no_commit_of_it(
+    step: tuple[str, bool],
+    program: Program,
+    repository: Path,
+) -> None:
+    with program.serving("--demo") as server:
+        lower = make_branch(program, repository, "lower")
+        upper = make_branch(program, repository, "upper")
+        above = Path(upper["path"])
+        program.call("set_worktree_base", f"worktreeId={upper['id']}", "baseBranch=lower")
+        git(above, "rebase", "--quiet", "lower")
+        kill_at(program, (*step, ""), str(above))
+        with suppress(SpinneyError):
+            land(program, lower, "method=squash")
+        assert server.process.wait(PATIENCE) == -signal.SIGKILL
+    (program.place / "kill").unlink()
+    with program.serving("--demo"):
+        about = f"worktreeId={upper['id']}"
+        until(lambda: program.call("get_worktree", about)["base_branch"] is None, "it has followed")
+        assert git(above, "log", "--format=%s", "main..HEAD") == "Add upper"
+        assert git(above, "status", "--porcelain") == ""
 
 
 @pytest.mark.parametrize("step", [pytest.param(RETURN[0], marks=pytest.mark.core), *RETURN[1:]])

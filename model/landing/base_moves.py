@@ -127,7 +127,7 @@ class BaseMoves:
             raise await self._give_up(root, record, error) from error
         note = await base_branch.describe_outdated(root, move.base)
         notes = [*move.notes, *filter(None, [note]), *await _bring_back(record)]
-        record = record.update(state="moved", landing_notes=notes)
+        record = record.update(state="moved", stashes=False, landing_notes=notes)
         await self._records.put(record)
         self._on_move(record.landing)
         record = await self._stacks.follow(record)
@@ -240,7 +240,9 @@ class BaseMoves:
         is_return = record.state == "returning"
         if record.state != "moved":
             base = await base_branch.read_base(root, landing.base)
-            if base.commit in (landing.before, landing.after):
+            # Without the stash, it was not begun or its changes are back, which are no rest of git.
+            is_whole = record.stashes and not await _is_stashed(record)
+            if base.commit in (landing.before, landing.after) and not is_whole:
                 other = landing.after if base.commit == landing.before else landing.before
                 problem = await complete_checkout(root, base, other, record.since, patience)
                 # Meanwhile a git that outlived Spinney may have moved it.
@@ -251,7 +253,7 @@ class BaseMoves:
                     return problem
             has_landed = await _contains(root, base, landing.after)
             notes = [*landing.notes, *await _bring_back(record)]
-            record = record.update(problem="", landing_notes=notes)
+            record = record.update(problem="", stashes=False, landing_notes=notes)
             if is_return == has_landed:  # It did not happen.
                 if is_return:
                     await self._records.put(record.update(state="done"))
@@ -334,6 +336,11 @@ async def _can_stash(move: Move) -> bool:
             "conflict",
         )
     return True
+
+
+async def _is_stashed(record: LandingRecord) -> bool:
+    path = Path(record.checkout or "")
+    return await find_stashed(path, _name_stash(record.landing)) is not None
 
 
 async def _bring_back(record: LandingRecord) -> list[str]:
