@@ -11,6 +11,7 @@ from model.base.errors import SpinneyError
 from model.base.git_layout import is_bare_repository
 from model.base.plural import count
 from model.base.text import clean_line
+from model.git.branch_uses import describe_use
 from model.git.changes import to_display_name
 from model.git.in_the_way import find_in_the_way
 from model.git.merging import find_operation
@@ -33,6 +34,8 @@ class BaseBranch:
     commit: str
     checkout: Path | None
     """The working tree that has it checked out."""
+    obstacle: str = field(default="", compare=False)
+    """Why it must not be moved, as sentences; empty if it may."""
     commits: tuple[str, ...] = field(default=(), compare=False)
     """Its commit and that of its counterpart on `origin`, as `resolve_base` returns them."""
 
@@ -62,7 +65,8 @@ async def read_base(root: Path, name: str) -> BaseBranch:
     commit, mark, path = found[f"refs/heads/{name}"]
     checkout = await _find_checkout(root, name, Path(path), is_here=mark == "*") if path else None
     commits = select_base(name, {ref: facts[0] for ref, facts in found.items()})
-    return BaseBranch(name, commit, checkout, tuple(commits))
+    obstacle = await asyncio.to_thread(describe_use, root, name)
+    return BaseBranch(name, commit, checkout, obstacle, tuple(commits))
 
 
 async def _find_checkout(root: Path, name: str, path: Path, *, is_here: bool) -> Path | None:
@@ -82,6 +86,8 @@ async def check_can_follow(
 
     `environment` is for git where the commit is not among the repository's own objects.
     """
+    if base.obstacle:
+        raise SpinneyError(base.obstacle, "conflict")
     path = base.checkout
     if path is None:
         return

@@ -24,6 +24,8 @@ _Answer = MergedBy | Literal["reverted"] | None
 
 _ANSWERS: Final = (*get_args(MergedBy), "reverted")
 _FILE: Final = "merged.json"
+_MAX_LOOKS: Final = 3
+"""At a branch, while landings overtake them."""
 
 _log = logging.getLogger(__name__)
 
@@ -158,9 +160,11 @@ class MergedBranches:
             bases = await resolve_base_tips(root, base, tips)
         except SpinneyError:
             return ""
-        if head and self._has_moved(worktree, head, bases):
+        for _ in range(_MAX_LOOKS):
+            if not head or not self._has_moved(worktree, head, bases):
+                return head
             await self._refresh(worktree, head, bases)
-        return head
+        return ""
 
     async def _refresh(self, worktree: Worktree, head: str, bases: list[str]) -> None:
         project = self._store.state.projects.get(worktree.project_id)
@@ -178,6 +182,8 @@ class MergedBranches:
                 answer = "pull_request"
         except (SpinneyError, OSError) as error:
             _log.debug("%s is not known to be merged: %s", worktree.id, error)
+        if self._known.get(worktree.id) is not before:
+            return  # It landed, or that was taken back, while older branches were looked at.
         self._known[worktree.id] = _heads_of(worktree, head, bases), answer
         if (before[1] if before else None) != answer:
             self._on_change(worktree.id)

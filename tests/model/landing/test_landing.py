@@ -522,3 +522,43 @@ async def test_a_check_vouches_for_the_branch_not_for_what_the_base_became(
     assert (about.problem, about.warnings, about.offers_train) == ("", [said], True)
     landed = await land_worktree(landing.workspace, one.id, about.base_commit)
     assert landed.notes == [said]
+
+
+async def test_a_base_that_is_being_rebased_or_bisected_anywhere_is_not_moved(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    about = await preview_landing(landing.workspace, one.id)
+
+    async def refusal() -> str:
+        preview = await preview_landing(landing.workspace, one.id)
+        before = repository.git("rev-parse", "main")
+        with pytest.raises(SpinneyError) as refused:
+            await land_worktree(
+                landing.workspace, one.id, about.base_commit, ignore_check=True, stash_base=True
+            )
+        assert repository.git("rev-parse", "main") == before
+        assert preview.problem == refused.value.message
+        return preview.problem
+
+    repository.git("checkout", "--quiet", "-b", "up", "HEAD~1")
+    repository.commit("spinney.json", "theirs\n")
+    repository.git("checkout", "--quiet", "main")
+    with pytest.raises(AssertionError, match="could not apply"):
+        repository.git("rebase", "up")
+    assert await refusal() == (
+        f"'main' is being rebased in {repository.root}. Finish or abort that, then land again."
+    )
+    repository.git("rebase", "--abort")
+    repository.git("bisect", "start")
+    repository.git("bisect", "bad", "main")
+    repository.git("bisect", "good", "main~1")
+    repository.git("checkout", "--quiet", "--detach", "main")
+    assert "'main' is being bisected in " in await refusal()
+    repository.git("bisect", "reset")
+    second = repository.root.parent / "second"
+    repository.git("worktree", "add", "--quiet", "--force", str(second), "main")
+    message = await refusal()
+    assert f"checked out in {repository.root} and in {second}, of which only one" in message
+    repository.git("worktree", "remove", str(second))
+    await land_worktree(landing.workspace, one.id, about.base_commit, ignore_check=True)

@@ -9,8 +9,10 @@ from model.cli.prune import find_reason
 from model.commands.landing import get_landing_desk, list_sweep, sweep_worktrees
 from model.commands.worktrees import remove_worktree
 from model.domain.events.worktrees import WorktreeUpdated
+from model.domain.landing import Landing as LandingResult
 from model.domain.landing import LandingRow, SweepRow
 from model.domain.worktrees import Worktree
+from model.landing import merged_branches
 from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing
 
@@ -138,3 +140,21 @@ async def test_the_list_names_commits_of_a_detached_worktree_as_its_deletion_doe
     assert (row.merged, row.unpushed) == (None, 1)
     assert _why_it_stays(row, older_than=0) == "1 commit nowhere else"
     await _expect_kept(landing, one)
+
+
+async def test_a_landing_is_not_forgotten_for_an_older_look_at_the_branches(
+    landing: Landing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    merged, about = landing.workspace.landing.merged, landing.make.project.id
+    landed = LandingResult(
+        id="l", project_id=about, worktree_ids=[one.id], base="main", before="", after="",
+        method="squash", landed_at=1.0,
+    )  # fmt: skip
+
+    async def find_slowly(*given: object) -> None:
+        merged.note_landing(landed)  # While git looks at branches that it has read before.
+
+    monkeypatch.setattr(merged_branches, "find_merged", find_slowly)
+    await merged._refresh(one, "c" * 40, ["b" * 40])
+    assert merged.get(one) == "squash"
