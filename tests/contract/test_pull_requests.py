@@ -43,6 +43,16 @@ async def test_get_pull_request_and_get_check_log(client: ProjectClient, linked:
     assert error.startswith("The newest commit of the pull request has no such check.")
 
 
+async def test_a_run_that_a_newer_one_of_its_check_replaced_is_not_listed(
+    client: ProjectClient, linked: Any, fake_gh: FakeGh
+) -> None:
+    runs = [Check("FAILURE", name="test"), Check("SUCCESS", name="test"), Check("FAILURE")]
+    fake_gh.set_details(PullRequest(checks=runs))
+    found = await client.call("get_pull_request", worktreeId=linked["id"], refresh=True)
+    shown = [(check["name"], check["state"]) for check in found["checks"]]
+    assert shown == [("CI / test", "passed"), ("CI / check 2", "failed")]
+
+
 async def test_a_worktree_without_a_pull_request_says_what_to_do(client: ProjectClient) -> None:
     made = await client.create()
     error = await expect_error(client.call, "get_pull_request", worktreeId=made["id"])

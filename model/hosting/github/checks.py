@@ -1,5 +1,7 @@
 """The checks of a pull request on GitHub: check runs of workflows and apps, and commit statuses."""
 
+from collections.abc import Sequence
+from math import inf
 from typing import Final
 
 from model.domain.hosting import Check, CheckState
@@ -67,6 +69,39 @@ def parse_check(fields: Fields) -> Check:
         has_log=is_job and number is not None and has_ended,
         is_required=_parse_required(fields),
     )
+
+
+def select_newest(checks: Sequence[Fields]) -> list[Fields]:
+    """Return the newest run of each check, in their order; GitHub lists those it replaced, too.
+
+    Takes the answers of `gh pr view` as well as those of a query. A check is known by its app, its
+    workflow and its name; one without a name is always kept.
+    """
+    newest: dict[tuple[str, ...], Fields] = {}
+    # Sorting is stable: where no times are given, the later one is the newer one.
+    for fields in sorted(checks, key=_get_age):
+        newest[_identify(fields)] = fields
+    return [
+        fields for fields in checks if newest[key := _identify(fields)] is fields or not key[-1]
+    ]
+
+
+def _identify(fields: Fields) -> tuple[str, ...]:
+    suite = get_fields(fields, "checkSuite")
+    workflow = get_line(fields, "workflowName") or get_line(
+        suite, "workflowRun", "workflow", "name"
+    )
+    context, name = get_line(fields, "context"), get_line(fields, "name")
+    kind = "status" if context else "run"
+    return kind, get_line(suite, "app", "slug"), workflow, context or name
+
+
+def _get_age(fields: Fields) -> tuple[float, int]:
+    """Return what sorts runs by their age; one that has not begun is the newest."""
+    started = get_time(fields, "startedAt") or get_time(fields, "createdAt")
+    if started is None:
+        started = inf if get_text(fields, "status") not in ("", "COMPLETED") else -inf
+    return started, get_number(fields, "databaseId") or 0
 
 
 def _parse_status(fields: Fields) -> Check:

@@ -19,7 +19,7 @@ from model.hosting.fields import (
     get_time,
 )
 from model.hosting.github.api import GraphQLAnswer, PullRequestPlace, query
-from model.hosting.github.checks import CHECK_FIELDS, parse_check
+from model.hosting.github.checks import CHECK_FIELDS, parse_check, select_newest
 from model.hosting.github.merging import (
     QUEUE_FIELDS,
     REPOSITORY_FIELDS,
@@ -193,8 +193,9 @@ async def _collect_checks(
         more = await _query(path, place, _MORE_CHECKS, after=after)
         contexts = _get_contexts(get_fields(more.data, "repository", "pullRequest"))
         nodes += get_nodes(contexts)
-    checks = [parse_check(node) for node in nodes[:MAX_CHECKS]]
-    return checks, _describe_rest(len(checks), total, "checks")
+    nodes = nodes[:MAX_CHECKS]
+    checks = [parse_check(node) for node in select_newest(nodes)]
+    return checks, _describe_rest(len(nodes), total, "checks")
 
 
 def _get_contexts(fields: Fields) -> Fields:

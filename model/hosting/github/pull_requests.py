@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
+from model.hosting.fields import get_rows
 from model.hosting.forge import (
     CheckStatus,
     PullRequestHead,
@@ -14,6 +15,7 @@ from model.hosting.forge import (
     PullRequestState,
     PullRequestStatus,
 )
+from model.hosting.github.checks import select_newest
 from model.hosting.github.gh import gh
 from model.hosting.github.merging import parse_phase
 
@@ -115,7 +117,7 @@ def parse_state(fields: Mapping[str, Any]) -> PullRequestState:
     `review` means that a review was requested or given.
     """
     return PullRequestState(
-        _parse_status(fields), _combine_checks(fields.get("statusCheckRollup") or [])
+        _parse_status(fields), _combine_checks(select_newest(get_rows(fields, "statusCheckRollup")))
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import Check, CheckLog, CheckState, WorkflowRun
-from model.hosting.fields import get, get_line, get_number, get_rows, get_time
+from model.hosting.fields import Fields, get, get_line, get_number, get_rows, get_time
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.glab import download, get_object, get_page, get_pages
 from model.hosting.gitlab.projects import find_project, locate
@@ -32,7 +32,7 @@ _STATES: Final[dict[str, CheckState]] = {
 
 
 async def fetch_checks(project: Project, merge_request: Any, required: bool) -> list[Check]:
-    """Return the jobs and external statuses of the newest pipeline.
+    """Return the newest of each of the jobs and external statuses of the newest pipeline.
 
     `required` says whether the project demands that pipelines succeed. Raises like `request`.
     """
@@ -55,11 +55,25 @@ async def fetch_checks(project: Project, merge_request: Any, required: bool) -> 
         for row in statuses
         if get_number(row, "id") not in own and "/-/jobs/" not in get_line(row, "target_url")
     ]
-    rows = sorted((*jobs, *triggers), key=lambda row: get_number(row, "id") or 0)
+    rows = _select_newest([*jobs, *triggers])
     return [
         *(_to_check(row, f"{project_id}/{get_number(row, 'id')}", required) for row in rows),
-        *(_to_check(row, f"status:{get_number(row, 'id')}", required) for row in external),
+        *(
+            _to_check(row, f"status:{get_number(row, 'id')}", required)
+            for row in _select_newest(external)
+        ),
     ]
+
+
+def _select_newest(rows: list[Fields]) -> list[Fields]:
+    """Return the newest row of each name, the oldest first.
+
+    A commit has the statuses of all its pipelines, of which only those that were set again within
+    one pipeline are left out by GitLab.
+    """
+    rows = sorted(rows, key=lambda row: get_number(row, "id") or 0)
+    newest = {(get_line(row, "stage"), get_line(row, "name")): row for row in rows}
+    return list(newest.values())
 
 
 def _to_check(row: Any, check_id: str, required: bool) -> Check:

@@ -61,6 +61,39 @@ def test_the_status_of_the_checks(checks: list[dict[str, str]], status: str | No
     assert parse_state(found).checks == status
 
 
+def named(conclusion: str, started: str = "", workflow: str = "CI", **more: str) -> dict[str, str]:
+    """A run of the check `test`; `started` is its hour, and one without a conclusion goes on."""
+    run = check_run(conclusion, "COMPLETED" if conclusion else more.pop("status", "IN_PROGRESS"))
+    at = f"2026-01-01T{started}:00:00Z" if started else "0001-01-01T00:00:00Z"
+    return {**run, "name": "test", "workflowName": workflow, "startedAt": at, **more}
+
+
+@pytest.mark.parametrize(
+    ("checks", "status"),
+    [
+        ([named("FAILURE", "08"), named("SUCCESS", "09")], "success"),
+        ([named("SUCCESS", "09"), named("FAILURE", "08")], "success"),
+        ([named("SUCCESS", "08"), named("FAILURE", "09")], "failure"),
+        ([named("CANCELLED", "08"), named("SUCCESS", "09")], "success"),
+        ([named("SUCCESS", "08"), named("", "09")], "pending"),
+        ([named("", status="QUEUED"), named("SUCCESS", "08")], "pending"),
+        ([named("FAILURE", "08"), named("SUCCESS", "09", workflow="Nightly")], "failure"),
+        ([named("FAILURE", "08"), named("SUCCESS", "09", name="lint")], "failure"),
+        ([named("FAILURE"), named("SUCCESS")], "success"),
+        ([named("SUCCESS"), named("FAILURE")], "failure"),
+        ([named("SUCCESS", "08"), named("FAILURE")], "success"),
+        ([{**status_context("FAILURE"), "context": "test"}, named("SUCCESS", "09")], "failure"),
+    ],
+)
+def test_the_newest_run_of_each_check_counts(checks: list[dict[str, str]], status: str) -> None:
+    found = {"state": "OPEN", "statusCheckRollup": checks}
+    assert parse_state(found).checks == status
+
+
+def test_what_is_not_a_list_of_checks_counts_as_none() -> None:
+    assert parse_state({"state": "OPEN", "statusCheckRollup": ["x", None]}).checks is None
+
+
 @pytest.mark.parametrize(
     ("url", "right"),
     [

@@ -41,6 +41,7 @@ async def test_a_merge_request_is_read_with_all_that_belongs_to_it(
     service.answers["GET :p/pipelines/50/bridges"] = [job(13, "child", "created", runner=None)]
     service.answers[f"GET :p/repository/commits/{HEAD}/statuses"] = [
         {"id": 10, "name": "unit", "status": "running"},
+        {"id": 19, "name": "scan", "status": "failed", "target_url": "https://scan.example/0"},
         {"id": 20, "name": "scan", "status": "success", "target_url": "https://scan.example/1",
          "description": "nothing found"},
         {"id": 21, "name": "old", "status": "failed",
