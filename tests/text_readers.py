@@ -41,6 +41,11 @@ def match_bytes(pattern: Any, text: str) -> object:
     return pattern.match(text.encode("utf-8", "surrogateescape"))
 
 
+def findall_bytes(pattern: Any, text: str) -> object:
+    """Find all matches in bytes."""
+    return pattern.findall(text.encode("utf-8", "surrogateescape"))
+
+
 def call_text_span(_pattern: Any, text: str) -> object:
     """Call the function that uses the expression on rows of a bounded length only."""
     return text_span(text)
@@ -155,6 +160,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/git/known_hosts.py: _GH_HOST": findall,
     "model/git/known_hosts.py: _GLAB_HOST": fullmatch,
     "model/git/known_hosts.py: _SCHEME": match,
+    "model/hosting/github/check_logs.py: _TIME": findall_bytes,
     "model/hosting/gitlab/discussions.py: _BOT": match,
     "model/hosting/gitlab/discussions.py: _PUSHED": match,
     "model/hosting/gitlab/fields.py: _COLOR": fullmatch,
@@ -172,6 +178,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/hosting/github/lists.py: _parse_label": lambda parse, text: parse({"color": text}),
     "model/hosting/github/pull_requests.py: _LINK": findall,
     "model/hosting/linear.py: _ID": fullmatch,
+    "model/hosting/log_end.py: _LONG_LINE": findall_bytes,
     "model/hosting/linear.py: _color": lambda color, text: color({"color": text}),
     "model/base/masking.py: _SECRETS": findall,
     "model/git/log.py: _COMMIT_ID": fullmatch,

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from model.base.errors import SpinneyError
-from model.base.text import make_json_visible
 from model.domain.hosting import ItemLabel, TrackerIssue, TrackerTeam
 from model.hosting.fields import (
     Fields,
@@ -25,6 +24,7 @@ from model.hosting.fields import (
     get_nodes,
     get_text,
     get_time,
+    read_json,
 )
 from model.hosting.forge import PAGE_SIZE, ItemQuery, ItemText
 from model.hosting.page_cursors import Page, PageCursors
@@ -172,7 +172,7 @@ class Linear:
                 ) as response,
             ):
                 text = await _read(response)
-                return _parse_answer(response.status, response.headers, text)
+                return await _parse_answer(response.status, response.headers, text)
         except TimeoutError:
             raise SpinneyError(
                 f"Linear took longer than {_TIMEOUT:g} seconds to answer. Try again later.",
@@ -200,13 +200,10 @@ def _find_proxy(url: str) -> str | None:
     return getproxies().get(parts.scheme)
 
 
-def _parse_answer(status: int, headers: Mapping[str, str], text: str) -> Fields:
+async def _parse_answer(status: int, headers: Mapping[str, str], text: str) -> Fields:
     """Return the data of an answer, its texts visible. Raises `SpinneyError` for its errors."""
-    try:
-        answer = json.loads(text)
-    except ValueError:
-        answer = None
-    answer = make_json_visible(answer) if isinstance(answer, dict) else {}
+    found = await read_json(text)
+    answer = found if isinstance(found, dict) else {}
     errors = [error for error in answer.get("errors") or () if isinstance(error, dict)]
     codes = {str(get_fields(error, "extensions").get("code") or "").upper() for error in errors}
     if status == 429 or "RATELIMITED" in codes:

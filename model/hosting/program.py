@@ -89,7 +89,8 @@ class HostingProgram:
     ) -> Output:
         """Run it in `cwd` and return its output, of which the first `limit` bytes are kept.
 
-        With `take`, each piece of the standard output is passed to it, and none is kept.
+        With `take`, each piece of the standard output is passed to it in a worker thread, one after
+        the other, and none is kept.
 
         Raises:
             SpinneyError: It is not installed, cannot be started, or takes longer than `timeout`
@@ -156,7 +157,7 @@ class _Kept:
     async def read(self, stream: asyncio.StreamReader) -> None:
         while piece := await stream.read(_CHUNK):
             if self._take is not None:
-                self._take(piece)
+                await asyncio.to_thread(self._take, piece)
                 continue
             kept = piece[: self._room]
             self._pieces.append(kept)

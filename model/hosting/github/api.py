@@ -10,9 +10,9 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from model.base.errors import SpinneyError
-from model.base.text import make_json_visible
 from model.git.hosts import list_hosting_remotes
 from model.git.repositories import list_remotes
+from model.hosting.fields import read_json
 from model.hosting.github.failures import find_wait, no_remote_error, to_error
 from model.hosting.github.gh import gh, run_gh
 from model.hosting.program import Output
@@ -72,9 +72,9 @@ class RestAnswer:
         """Whether a conditional request found nothing new."""
         return self.status == _NOT_MODIFIED
 
-    def parse(self) -> Any:
+    async def parse(self) -> Any:
         """Return the body's JSON. Raises `backend_error`."""
-        return _parse(self.body)
+        return await _parse(self.body)
 
 
 async def find_repository(path: Path, named: str = "") -> Repository:
@@ -83,7 +83,7 @@ async def find_repository(path: Path, named: str = "") -> Repository:
         # `gh` would first ask to be signed in, which does not help.
         raise no_remote_error()
     options = [named] if named else []
-    found = _parse(await gh(path, "repo", "view", *options, "--json=url"))
+    found = await _parse(await gh(path, "repo", "view", *options, "--json=url"))
     url = found.get("url") if isinstance(found, dict) else None
     parts = urlsplit(url if isinstance(url, str) else "")
     names = parts.path.strip("/").split("/")
@@ -124,10 +124,7 @@ async def query(
         stdin=json.dumps({"query": text, "variables": variables}),
     )  # fmt: skip
     answer = _split(result)
-    try:
-        found = make_json_visible(json.loads(answer.body))
-    except ValueError:
-        found = None
+    found = await read_json(answer.body)
     data = found.get("data") if isinstance(found, dict) else None
     errors = found.get("errors") if isinstance(found, dict) else None
     errors = [e for e in errors if isinstance(e, dict)] if isinstance(errors, list) else []
@@ -219,8 +216,8 @@ def _describe(error: Json) -> str:
     return f"{'rate limit: ' if is_limit else ''}{error.get('message') or 'unknown error'}"
 
 
-def _parse(text: str) -> Any:
-    try:
-        return make_json_visible(json.loads(text))
-    except ValueError:
-        raise SpinneyError("gh returned unexpected data.", "backend_error") from None
+async def _parse(text: str) -> Any:
+    found = await read_json(text)
+    if found is None:
+        raise SpinneyError("gh returned unexpected data.", "backend_error")
+    return found

@@ -1,5 +1,7 @@
 """The end of the log of a workflow's job, as far as it belongs to the steps that failed."""
 
+import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -9,33 +11,42 @@ from model.domain.hosting import Check, CheckLog
 from model.hosting.fields import get_rows, get_text
 from model.hosting.github.api import Repository, download, request
 from model.hosting.github.checks import JOB_PREFIX
-from model.hosting.log_end import LogEnd, LogLine
+from model.hosting.log_end import LogEnd
 
 _SECOND: Final = len("2026-01-01T00:00:00")
-"""Characters of a time up to its seconds; in this form times can be compared as text. Each line of
-a log begins with one, whose fraction of at most 8 characters and `Z ` follow."""
+"""Characters of a time up to its seconds; in this form times can be compared as text."""
+_TIME: Final = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)[^\nZ]{0,10}Z ")
+"""What each line of a log begins with."""
 
 Span = tuple[str, str]
 """The first and the last second of a step."""
 
 
-class StepReader:
-    """Reads the lines of a log; those of certain steps are wanted.
+class StepSelector:
+    """Selects the lines of certain steps. A line without a time belongs to the line before it.
 
     Args:
         spans: When these steps began and ended.
     """
 
     def __init__(self, spans: Sequence[Span]) -> None:
-        self._spans = spans
+        self._spans = [(start.encode(), end.encode()) for start, end in spans]
         self._is_in_span = False
 
-    def read_line(self, line: str) -> LogLine:
-        """Read the next line. One without a time belongs to the line before it."""
-        second, text = _split_time(line)
-        if second:
-            self._is_in_span = any(start <= second <= end for start, end in self._spans)
-        return LogLine(text, self._is_in_span)
+    def select(self, lines: bytes) -> bytes:
+        """Return those of the next lines that belong to the steps."""
+        found = {self._is_in_span, *map(self._has, set(_TIME.findall(lines)))}
+        if len(found) == 1:
+            return lines if self._is_in_span else b""
+        return b"".join(line + b"\n" for line in lines.split(b"\n")[:-1] if self._is_wanted(line))
+
+    def _is_wanted(self, line: bytes) -> bool:
+        if time := _TIME.match(line):
+            self._is_in_span = self._has(time[1])
+        return self._is_in_span
+
+    def _has(self, second: bytes) -> bool:
+        return any(start <= second <= end for start, end in self._spans)
 
 
 async def fetch_check_log(path: Path, repository: Repository, check: Check) -> CheckLog:
@@ -52,8 +63,8 @@ async def fetch_check_log(path: Path, repository: Repository, check: Check) -> C
         )
     endpoint = f"{repository.endpoint}/actions/jobs/{check.id.removeprefix(JOB_PREFIX)}"
     try:
-        job = (await request(path, repository.host, endpoint)).parse()
-        end = LogEnd(StepReader(_find_failed_spans(job)).read_line)
+        job = await (await request(path, repository.host, endpoint)).parse()
+        end = LogEnd(_without_time, StepSelector(_find_failed_spans(job)).select)
         await download(path, repository.host, f"{endpoint}/logs", end.take)
     except SpinneyError as error:
         if error.error_type != "not_found":
@@ -63,7 +74,7 @@ async def fetch_check_log(path: Path, repository: Repository, check: Check) -> C
             f"example from {check.url}.",
             "not_found",
         ) from error
-    text, left_out = end.finish()
+    text, left_out = await asyncio.to_thread(end.finish)
     return CheckLog(check_id=check.id, name=check.name, text=text, left_out=left_out, url=check.url)
 
 
@@ -75,9 +86,5 @@ def _find_failed_spans(job: Any) -> list[Span]:
     ]
 
 
-def _split_time(line: str) -> Span:
-    """Return the second that a line begins with, or an empty text, and the rest of the line."""
-    before, _, text = line.partition("Z ")
-    if _SECOND <= len(before) <= _SECOND + 10 and before[4] == "-" and before[10] == "T":
-        return before[:_SECOND], text
-    return "", line
+def _without_time(line: str) -> str:
+    return _TIME.sub(b"", line.encode(), count=1).decode()

@@ -68,7 +68,7 @@ async def _fetch_version(path: Path, place: PullRequestPlace, known: _Version) -
     answer = await request(path, repository.host, endpoint, version=known.pull)
     commit, is_open = known.commit, known.is_open
     if not answer.is_unchanged:
-        fields = answer.parse()
+        fields = await answer.parse()
         fields = fields if isinstance(fields, dict) else {}
         commit = get_line(fields, "head", "sha")
         is_open = fields.get("state") == "open"
@@ -83,7 +83,7 @@ async def _fetch_version(path: Path, place: PullRequestPlace, known: _Version) -
         path, repository.host, f"{endpoint}/check-runs?per_page={_PAGE}",
         version=same.checks, accept=_NOT_READABLE,
     )  # fmt: skip
-    if not checks.is_unchanged and _has_many(checks):
+    if not checks.is_unchanged and await _has_many(checks):
         return _Version()
     statuses = await request(
         path, repository.host, f"{endpoint}/status?per_page={_PAGE}",
@@ -92,7 +92,7 @@ async def _fetch_version(path: Path, place: PullRequestPlace, known: _Version) -
     check_tags = _get_etag(checks, same.checks), _get_etag(statuses, same.statuses)
     is_settled = same.is_settled
     if not (checks.is_unchanged and statuses.is_unchanged):
-        is_settled = _have_ended(checks) and _have_ended(statuses)
+        is_settled = await _have_ended(checks) and await _have_ended(statuses)
     return _Version(pull, commit, is_open, *check_tags, is_settled)
 
 
@@ -100,20 +100,20 @@ def _get_etag(answer: RestAnswer, known: str) -> str:
     return known if answer.is_unchanged else answer.headers.get("etag", "")[:200]
 
 
-def _has_many(answer: RestAnswer) -> bool:
+async def _has_many(answer: RestAnswer) -> bool:
     if answer.status in _NOT_READABLE:
         return False
-    fields = answer.parse()
+    fields = await answer.parse()
     return isinstance(fields, Mapping) and (get_number(fields, "total_count") or 0) > _PAGE
 
 
-def _have_ended(answer: RestAnswer) -> bool:
+async def _have_ended(answer: RestAnswer) -> bool:
     """Whether no check of an answer is awaited; an unchanged one is asked for again."""
     if answer.is_unchanged:
         return False
     if answer.status in _NOT_READABLE:
         return True
-    fields = answer.parse()
+    fields = await answer.parse()
     if not isinstance(fields, Mapping):
         return False
     runs = fields.get("check_runs")

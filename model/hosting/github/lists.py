@@ -143,7 +143,7 @@ class GitHubLists:
             answer = await request(path, repository.host, endpoint, jq=_ALERTS, accept=(403, 404))
             if answer.status in (403, 404):
                 raise _alerts_refused(answer)
-            return Page([_parse_alert(row) for row in _rows(answer)], _find_next(answer))
+            return Page([_parse_alert(row) for row in await _rows(answer)], _find_next(answer))
 
         return await self._cursors.fetch((repository, "alerts", state), page, load)
 
@@ -161,7 +161,9 @@ class GitHubLists:
                 )
                 if answer.status in (403, 404):
                     raise _advisories_refused()
-                return Page([_parse_advisory(row) for row in _rows(answer)], _find_next(answer))
+                return Page(
+                    [_parse_advisory(row) for row in await _rows(answer)], _find_next(answer)
+                )
 
             found += await self._cursors.fetch((repository, "advisories", one), page, load)
         return found
@@ -200,7 +202,7 @@ async def _load_runs(
             "account with 'gh auth status'.",
             "not_found",
         )
-    return _rows(answer)
+    return await _rows(answer)
 
 
 async def _load_all(
@@ -268,8 +270,8 @@ def _find_next(answer: RestAnswer) -> str | None:
     return cursors[0] if cursors else None
 
 
-def _rows(answer: RestAnswer) -> list[Fields]:
-    rows = answer.parse()
+async def _rows(answer: RestAnswer) -> list[Fields]:
+    rows = await answer.parse()
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 

@@ -1,13 +1,12 @@
 """Open pull requests on GitHub, and read their status, checks and head branch."""
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
-from model.hosting.fields import get_rows
+from model.hosting.fields import get_rows, read_json
 from model.hosting.forge import (
     CheckStatus,
     PullRequestHead,
@@ -94,7 +93,7 @@ async def find_open_pull_request(
         f"--json={_LINK_FIELDS},headRepositoryOwner",
     )  # fmt: skip
     accepted_owners = {owner.casefold() for owner in owners}
-    for found in _parse_json(output, list):
+    for found in await _parse_json(output, list):
         if _get_name(found.get("headRepositoryOwner"), "login").casefold() in accepted_owners:
             return _parse_link(found)
     return None
@@ -128,15 +127,13 @@ def is_pull_request_url(url: str) -> bool:
 
 async def _view(path: Path, number_or_url: int | str, fields: str) -> Mapping[str, Any]:
     found: Mapping[str, Any]
-    found = _parse_json(await gh(path, "pr", "view", str(number_or_url), f"--json={fields}"), dict)
+    output = await gh(path, "pr", "view", str(number_or_url), f"--json={fields}")
+    found = await _parse_json(output, dict)
     return found
 
 
-def _parse_json(output: str, expected_type: type[Any]) -> Any:
-    try:
-        found = json.loads(output)
-    except ValueError:
-        found = None
+async def _parse_json(output: str, expected_type: type[Any]) -> Any:
+    found = await read_json(output)
     if not isinstance(found, expected_type):
         raise SpinneyError("gh returned unexpected data.", "backend_error")
     return found

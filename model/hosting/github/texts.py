@@ -110,7 +110,7 @@ async def _fetch_run(path: Path, repository: Repository, run_id: int) -> ItemTex
     jobs = await request(
         path, repository.host, f"{endpoint}/jobs?per_page=100", jq=_JOBS, accept=(404,)
     )
-    rows = jobs.parse() if jobs.status == 200 else []
+    rows = await jobs.parse() if jobs.status == 200 else []
     failed = [
         row
         for row in (rows if isinstance(rows, list) else ())
@@ -201,7 +201,7 @@ async def _request_item(
     path: Path, repository: Repository, endpoint: str, missing: str, jq: str = ""
 ) -> Fields:
     answer = await request(path, repository.host, endpoint, jq=jq, accept=(404,))
-    item: Any = answer.parse() if answer.status == 200 else None
+    item: Any = await answer.parse() if answer.status == 200 else None
     if not isinstance(item, dict):
         raise SpinneyError(
             f"{missing} in {repository.owner}/{repository.name}, or the account that gh is signed "

@@ -1,6 +1,5 @@
 """A project at GitLab, and an answer of its API."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from model.base.errors import SpinneyError
-from model.base.text import make_json_visible
+from model.hosting.fields import read_json
 
 T = TypeVar("T", list[Any], dict[str, Any])
 
@@ -38,16 +37,12 @@ class Answer:
     """By name in lower case."""
     is_cut: bool = False
 
-    def parse(self, kind: type[T]) -> T:
+    async def parse(self, kind: type[T]) -> T:
         """Return the body, a list or an object. Raises if it is neither, or was too long."""
-        try:
-            found = json.loads(self.body)
-        except (ValueError, RecursionError):
-            found = None
+        found = await read_json(self.body)
         if not isinstance(found, kind):
             raise SpinneyError(
                 "GitLab's answer is too long." if self.is_cut else "glab returned unexpected data.",
                 "backend_error",
             )
-        visible: T = make_json_visible(found)
-        return visible
+        return found

@@ -120,7 +120,7 @@ async def _fetch_people(project: Project, discussions: list[Any]) -> People:
 async def _get_optional(project: Project, endpoint: str, empty: T) -> T:
     """Return what an endpoint has; nothing at versions and editions of GitLab without it."""
     answer = await request(project, "GET", endpoint, accept=(401, 403, 404))
-    return answer.parse(type(empty)) if answer.status < 400 else empty  # type: ignore[type-var]
+    return await answer.parse(type(empty)) if answer.status < 400 else empty  # type: ignore[type-var]
 
 
 async def _with_note(reading: Coroutine[Any, Any, T], empty: T) -> tuple[T, str]:

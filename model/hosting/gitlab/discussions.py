@@ -52,7 +52,7 @@ async def fetch_people(project: Project) -> People:
             raise
         rows = []
     return People(
-        get_line(account.parse(dict), "username") if account.status < 400 else "",
+        get_line(await account.parse(dict), "username") if account.status < 400 else "",
         frozenset(
             get_line(row, "username")
             for row in rows

@@ -9,6 +9,8 @@ from model.hosting.gitlab.answers import Answer, Project
 from model.hosting.program import Output
 
 _MAX_MESSAGE: Final = 500
+_MAX_BODY: Final = 50_000
+"""Characters; what is longer is no message."""
 _MAX_DEPTH: Final = 5
 _UNTRUSTED: Final = ("x509", "certificate")
 _UNREACHABLE: Final = (
@@ -109,7 +111,7 @@ def signed_out_error(host: str) -> SpinneyError:
 def get_message(answer: Answer) -> str:
     """Return GitLab's own message in an answer, as one line."""
     try:
-        found = json.loads(answer.body)
+        found = json.loads(answer.body) if len(answer.body) <= _MAX_BODY else None
     except (ValueError, RecursionError):
         return ""
     if not isinstance(found, dict):

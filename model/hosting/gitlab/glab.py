@@ -4,6 +4,7 @@
 are always named, because `glab` would choose them by rules of its own.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -86,7 +87,7 @@ async def request(
 async def get_object(project: Project, endpoint: str, query: Query = (), missing: str = "") -> Any:
     """Return the object at an endpoint. Raises like `request`."""
     answer = await request(project, "GET", endpoint, query=query, missing=missing)
-    return answer.parse(dict)
+    return await answer.parse(dict)
 
 
 async def get_pages(
@@ -97,7 +98,7 @@ async def get_pages(
     for page in range(1, pages + 1):
         wanted = (*query, ("per_page", "100"), ("page", str(page)))
         answer = await request(project, "GET", endpoint, query=wanted, missing=missing)
-        found = answer.parse(list)
+        found = await answer.parse(list)
         rows += (row for row in found if isinstance(row, dict))
         if len(found) < 100:
             return rows, False
@@ -109,12 +110,12 @@ async def get_page(project: Project, endpoint: str, query: Query, page: int) -> 
     wanted = (*query, ("per_page", "100"), ("page", str(page)))
     answer = await request(project, "GET", endpoint, query=wanted)
     if not answer.is_cut:
-        return [row for row in answer.parse(list) if isinstance(row, dict)]
+        return [row for row in await answer.parse(list) if isinstance(row, dict)]
     rows: list[Any] = []
     for part in range(10 * (page - 1) + 1, 10 * page + 1):
         wanted = (*query, ("per_page", "10"), ("page", str(part)))
         answer = await request(project, "GET", endpoint, query=wanted)
-        rows += (row for row in answer.parse(list) if isinstance(row, dict))
+        rows += (row for row in await answer.parse(list) if isinstance(row, dict))
     return rows
 
 
@@ -126,7 +127,8 @@ async def download(project: Project, endpoint: str, end: LogEnd, missing: str) -
         return
     if status := _FAILED.search(found.err):
         # The body of an error is in the place of the log.
-        raise to_error(project, Answer(int(status[1]), end.finish()[0]), missing)
+        body, _ = await asyncio.to_thread(end.finish)
+        raise to_error(project, Answer(int(status[1]), body), missing)
     raise to_failure(project, found)
 
 
@@ -135,7 +137,7 @@ async def query_graphql(project: Project, query: str, variables: Mapping[str, An
     answer = await request(
         project, "POST", "graphql", body={"query": query, "variables": variables}
     )
-    found = answer.parse(dict)
+    found = await answer.parse(dict)
     if errors := found.get("errors"):
         raise SpinneyError(f"GitLab refused the query: {describe(errors)}", "backend_error")
     return found.get("data") or {}

@@ -58,7 +58,7 @@ async def open_merge_request(
     endpoint = f"{source.endpoint}/merge_requests"
     answer = await request(source, "POST", endpoint, body=fields, accept=(400, 409, 422))
     if answer.status < 400:
-        return parse_link(answer.parse(dict))
+        return parse_link(await answer.parse(dict))
     # The reason is looked up, because not every version of glab passes it on.
     if answer.status == 409:
         owners = (source.path.rpartition("/")[0],)
@@ -111,7 +111,7 @@ async def _find_owner(project: Project, row: Any) -> str:
 async def _fetch_source(project: Project, source_id: int) -> Any:
     """Return the project of the head; `None` if it was deleted or cannot be seen."""
     answer = await request(project, "GET", f"projects/{source_id}", accept=(403, 404))
-    return answer.parse(dict) if answer.status < 400 else None
+    return await answer.parse(dict) if answer.status < 400 else None
 
 
 async def fetch_head(project: Project, number: int) -> PullRequestHead:
@@ -149,7 +149,7 @@ async def fetch_state(
     answer = await request(project, "GET", endpoint, headers=headers, missing=MISSING)
     if answer.status == 304:
         return None, version
-    return parse_state(answer.parse(dict)), answer.headers.get("etag", "")
+    return parse_state(await answer.parse(dict)), answer.headers.get("etag", "")
 
 
 def parse_state(row: Any) -> PullRequestState:
@@ -211,7 +211,7 @@ def without_quick_actions(text: str) -> str:
 async def _change(project: Project, number: int, changes: dict[str, Any]) -> dict[str, Any]:
     endpoint = f"{project.endpoint}/merge_requests/{number}"
     answer = await request(project, "PUT", endpoint, body=changes, missing=MISSING)
-    changed: dict[str, Any] = answer.parse(dict)
+    changed: dict[str, Any] = await answer.parse(dict)
     return changed
 
 
@@ -254,7 +254,7 @@ async def request_review(path: Path, merge_request: int | str, reviewers: Sequen
 
 async def _find_user(project: Project, name: str) -> int:
     query = (("username", name),)
-    rows = (await request(project, "GET", "users", query=query)).parse(list)
+    rows = await (await request(project, "GET", "users", query=query)).parse(list)
     if not rows or not (found := get_number(rows[0], "id")):
         raise SpinneyError(f"There is no user '{name}' at {project.host}.", "not_found")
     return found

@@ -11,7 +11,7 @@ from model.hosting.fields import Fields, get, get_line, get_number, get_rows, ge
 from model.hosting.gitlab.answers import Project
 from model.hosting.gitlab.glab import download, get_object, get_page, get_pages
 from model.hosting.gitlab.projects import find_project, locate
-from model.hosting.log_end import LogEnd, LogLine
+from model.hosting.log_end import LogEnd
 
 _MAX_PAGES: Final = 10
 _JOB: Final = re.compile(r"(\d{1,18})/(\d{1,18})")
@@ -119,10 +119,10 @@ async def _read_log(project: Project, endpoint: str) -> tuple[str, int]:
     end = LogEnd(read_line)
     missing = "The log no longer exists. Start the job again to get a new one."
     await download(project, f"{endpoint}/trace", end, missing)
-    return end.finish()
+    return await asyncio.to_thread(end.finish)
 
 
-def read_line(line: str) -> LogLine | None:
+def read_line(line: str) -> str | None:
     """Read a line of a log without time, control sequences and marks of sections."""
     text = _TIMESTAMP.sub("", line, count=1)
     if text.startswith("section_"):
@@ -130,7 +130,7 @@ def read_line(line: str) -> LogLine | None:
         text = rest if erased else mark
         if not _CONTROL.sub("", text):
             return None
-    return LogLine(_CONTROL.sub("", text))
+    return _CONTROL.sub("", text)
 
 
 async def list_pipelines(path: Path, *, failed: bool, branch: str, page: int) -> list[WorkflowRun]:
