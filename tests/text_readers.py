@@ -185,6 +185,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "tui/transcript/selection.py: _DECORATION": call_text_span,
     "model/git/stashes.py: _SUBJECT": match,
     "model/richtext/markdown.py: _DEFINITION": search,
+    "model/richtext/markdown.py: _SIGN": findall,
     "model/richtext/markdown.py: _OPEN_FENCE": match,
     "model/richtext/markdown.py: _CONTINUES_PARAGRAPH": match,
     "model/richtext/markdown.py: _OpenFence.__init__": lambda fence, text: fence("```", "").is_end(

@@ -11,7 +11,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from model.base.text import make_visible
-from model.richtext.blocks import Block, CodeBlock, CodeLine, Paragraph, Span, Token
+from model.richtext.blocks import (
+    Block,
+    CodeBlock,
+    CodeLine,
+    Paragraph,
+    Quote,
+    Span,
+    Table,
+    Token,
+)
 from model.richtext.highlight import LineHighlighter, highlight_code
 from model.richtext.markdown_tokens import MAX_NESTING, TopLevelBlock, build_blocks, fence_language
 
@@ -22,6 +31,11 @@ if TYPE_CHECKING:
 MAX_PARAGRAPH: Final = 20_000
 """Characters; longer paragraphs are not parsed for emphasis and links: a million brackets alone
 take 15 seconds, and an open paragraph is reparsed for each frame."""
+
+_MAX_SIGNS: Final = 1000
+"""Signs of an open end that is reparsed whenever more arrives; each costs some 12 microseconds."""
+_SIGN: Final = re.compile(r"[^\w\s]|\n")
+_SHARE: Final = 8
 
 # A link definition may be inside quotes and lists; 999 characters is CommonMark's limit.
 _DEFINITION: Final = re.compile(
@@ -50,6 +64,8 @@ class MarkdownStream:
       could become its closing fence is held back.
     - An open top-level paragraph of more than `MAX_PARAGRAPH` characters is not reparsed for
       lines that cannot end it.
+    - An open end of more than `_MAX_SIGNS` signs is reparsed when it has grown by an eighth, so
+      that the time for all of it stays in proportion; what came since then is shown as it is.
     - Link definitions may be anywhere, also after their links. Until `finish`, they and the
       links that use them are text; it parses the whole text again if there is one.
     """
@@ -61,6 +77,8 @@ class MarkdownStream:
         self._has_dropped = False
         self._tail = ""
         self._open: tuple[Block, ...] = ()
+        self._signs = 0  # of the tail, when it was parsed
+        self._waiting = ""  # is not parsed yet
         self._grown = ""  # a long open paragraph as it is shown, with the blanks at its end
         self._item_number: int | None = None  # set while the tail begins inside a long list
         self._fence: _OpenFence | None = None
@@ -74,7 +92,9 @@ class MarkdownStream:
     def blocks(self) -> tuple[Block, ...]:
         """All blocks so far, the open ones last."""
         self._read()
-        return (*self._final, *self._open)
+        waiting = self._waiting.strip()
+        shown = (Paragraph((Span(make_visible(waiting)),)),) if waiting else ()
+        return (*self._final, *self._open, *shown)
 
     @property
     def stable(self) -> int:
@@ -99,7 +119,7 @@ class MarkdownStream:
         before = self.blocks
         if self._unread:  # a carriage return that waited for its line feed
             self._unread.append("\n")
-        self._read()
+        self._read(is_whole=True)
         source = _normalize("".join(self._source))
         is_reparsed = _has_definition(source)
         if is_reparsed:
@@ -118,10 +138,14 @@ class MarkdownStream:
             fence.add(self._tail)
         return fence.complete(closed=closed)
 
-    def _read(self) -> None:
+    def _read(self, *, is_whole: bool = False) -> None:
         text = "".join(self._unread)
         self._unread = ["\r"] if text.endswith("\r") else []
-        text = _normalize(text.removesuffix("\r"))
+        text = self._waiting + _normalize(text.removesuffix("\r"))
+        self._waiting = ""
+        if self._signs > _MAX_SIGNS and not is_whole:
+            end = text.rfind("\n") + 1 or len(text) if self._is_due(text) else 0
+            text, self._waiting = text[:end], text[end:]
         if not text:
             return
         grows = self._grows_paragraph(text)
@@ -132,6 +156,19 @@ class MarkdownStream:
         self._grown = ""
         while self._advance():
             pass
+        self._signs = 0 if self._fence else len(_SIGN.findall(self._tail))
+        if self._waiting and self._signs <= _MAX_SIGNS:
+            self._read()
+
+    def _is_due(self, text: str) -> bool:
+        """Whether `text` is parsed now although that costs much."""
+        if len(text) >= len(self._tail) // _SHARE:
+            return True
+        if not self._open or not isinstance(self._open[-1], Paragraph | Quote | Table):
+            return False
+        # These end with an empty line; once a whole line follows, they need not be parsed again.
+        _, _, after = f"{self._tail[-1:]}{text}".partition("\n\n")
+        return "\n" in after.lstrip()
 
     def _grows_paragraph(self, text: str) -> bool:
         """Whether the tail is a paragraph too long for emphasis, and `text` continues it."""

@@ -267,6 +267,50 @@ class TestStreamedMarkdown:
             stream.finish()
             assert stream.blocks == parse_markdown(source)
 
+    @THOROUGH
+    @given(TEXTS | LONG_LISTS, st.lists(st.integers(0, 5000), max_size=40))
+    @example("| a |\n|-|\n| b |\n\n```\nc\n", list(range(25)))
+    def test_a_text_that_waits_to_be_parsed_ends_like_the_whole(self, source, cuts):
+        with mock.patch.multiple(markdown, _MAX_SIGNS=0, _SHARE=1):
+            stream = stream_in_parts(source, cuts, read=True)
+            before = stream.blocks
+            first_changed = stream.finish()
+        assert stream.blocks == parse_markdown(source)
+        assert before[:first_changed] == stream.blocks[:first_changed]
+
+    @pytest.mark.parametrize(
+        "word", ["a|b\n-|-\n", "> a\n", "a\n", "1a\n", "[", "- a\n\n  ", "a\n\n\n", "    a\n\n"]
+    )
+    def test_what_is_parsed_grows_in_proportion_to_the_text(self, word):
+        parsed = 0
+        parse = markdown._parse
+
+        def count(text, **options):
+            nonlocal parsed
+            parsed += len(text)
+            return parse(text, **options)
+
+        source = word * (6000 // len(word))
+        stream = MarkdownStream()
+        with mock.patch.object(markdown, "_parse", count):
+            for start in range(0, len(source), 20):
+                stream.append(source[start : start + 20])
+                assert stream.blocks
+        # Up to a thousand signs all is parsed each time; of six thousand characters, three million.
+        assert parsed < 350_000
+
+    def test_the_text_that_waits_is_shown_as_it_is(self):
+        table = "| a | b |\n|---|---|\n" + "| *c* | d |\n" * 300
+        stream = MarkdownStream()
+        stream.append(table)
+        assert [type(block) for block in stream.blocks] == [Table]
+        stream.append("| *e* | f\x1b |\n| g")
+        assert stream.blocks[1:] == (text("| *e* | f␛ |\n| g"),)
+        stream.append(" | h |\n\nThe *end*\nof it")
+        assert [plain(block)[-7:] for block in stream.blocks] == ["\nf␛\ng\nh", "d\nof it"]
+        stream.finish()
+        assert len(stream.blocks) == 2
+
     @settings(THOROUGH, max_examples=examples(40, 300))
     @given(TEXTS)
     @example("```a | b\n-|-\n")
