@@ -15,6 +15,7 @@ from model.domain.projects import Project
 from model.domain.secret_findings import Publishing, SecretReport
 from model.git.refs import check_branch_name
 from model.git.remote_branches import find_upstream
+from model.git.repositories import get_current_branch
 from model.git.secret_gate import (
     SecretGate,
     make_gate,
@@ -57,8 +58,11 @@ async def find_secrets(
     if before == "text":
         return texts
     if branch is not None:
-        remote, _ = await find_upstream(root, check_branch_name(branch))
-    pushed = await search_push(project, root, remote, f"refs/heads/{branch}" if branch else "HEAD")
+        remote, name = await find_upstream(root, check_branch_name(branch))
+        pushed = await search_push(project, root, remote, f"refs/heads/{branch}", name)
+    else:
+        name = await get_current_branch(root) or ""
+        pushed = await search_push(project, root, remote, "HEAD", name)
     if before == "push":
         return pushed
     return pushed.model_copy(update={"findings": [*texts.findings, *pushed.findings]})

@@ -13,7 +13,8 @@ class SecretFinding(Resource):
     """A key, token or password in what would be committed or published."""
 
     path: str
-    """The file; `title` or `description` of a pull request; `message` of a commit."""
+    """The file; `title` or `description` of a pull request; `message` of a commit; `branch
+    name`."""
     line: int | None = None
     commit: str = ""
     """The commit that has it, shortened; empty if it is not committed."""

@@ -31,12 +31,12 @@ async def push_branch(root: Path, branch: str, gate: SecretGate) -> None:
     """Push a local branch to the branch of its remote that it follows; never forces.
 
     Raises:
-        SpinneyError: `conflict` for secrets in commits that the remote does not have;
-            `git_error` with git's own words and the next step.
+        SpinneyError: `conflict` for secrets in commits that the remote does not have, or in the
+            name; `git_error` with git's own words and the next step.
     """
     check_branch_name(branch)
     remote, name = await find_upstream(root, branch)
-    await gate.check_push(root, remote, f"refs/heads/{branch}")
+    await gate.check_push(root, remote, f"refs/heads/{branch}", name)
     refspec = f"refs/heads/{branch}:refs/heads/{name}"
     result = await git(
         root, "push", *await list_push_options(root), "--end-of-options", remote, refspec,

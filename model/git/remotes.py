@@ -48,7 +48,7 @@ async def push(
     Args:
         path: The worktree.
         remote: The name of a configured remote.
-        gate: Refuses secrets in the commits that the remote does not have.
+        gate: Refuses secrets in the commits that the remote does not have, and in the name.
         to: A different branch name on the remote, such as the head of a pull request.
     """
     await check_remote(path, remote)
@@ -58,9 +58,10 @@ async def push(
             "No branch is checked out here (detached HEAD). Switch to a branch before you push.",
             "conflict",
         )
-    await gate.check_push(path, remote, f"refs/heads/{branch}")
     if to is not None:
         check_branch_name(to)
+    await gate.check_push(path, remote, f"refs/heads/{branch}", to or branch)
+    if to is not None:
         refspec = f"refs/heads/{branch}:refs/heads/{to}"
         return await _push(path, "--end-of-options", remote, refspec)
     upstream = await git(path, "config", "--get", f"branch.{branch}.merge", check=False)

@@ -72,10 +72,13 @@ class SecretGate:
         refuse_secrets(report, "commit", self._allowed)
         return tree
 
-    async def check_push(self, root: Path, remote: str, ref: str) -> None:
-        """Raise `conflict` for secrets in the commits of a ref that a remote does not have yet."""
+    async def check_push(self, root: Path, remote: str, ref: str, name: str) -> None:
+        """Raise `conflict` for secrets in the commits of a ref that a remote does not have yet.
+
+        `name` is that of the branch there, which is published as well.
+        """
         if self.is_on:
-            report = await search_push(self._project, root, remote, ref)
+            report = await search_push(self._project, root, remote, ref, name)
             refuse_secrets(report, "push", self._allowed)
 
     def check_text(self, name: str, text: str, act: Publishing = "text") -> SearchedText:
@@ -121,12 +124,15 @@ async def search_commit(
     return report.model_copy(update={"findings": findings}), additions.tree
 
 
-async def search_push(project: Project, root: Path, remote: str, ref: str = "HEAD") -> SecretReport:
-    """Search the commits of a ref that a remote does not have yet, and their messages."""
+async def search_push(
+    project: Project, root: Path, remote: str, ref: str, name: str
+) -> SecretReport:
+    """Search the commits of a ref that a remote does not have yet, their messages, and a name."""
     additions = await read_unpublished_additions(root, remote, ref)
     report = await asyncio.to_thread(_search_additions, project, additions)
     messages = await read_unpublished_messages(root, remote, ref)
-    texts = await asyncio.to_thread(_search, project, messages)
+    named = AddedLines("branch name", 1, name)
+    texts = await asyncio.to_thread(_search, project, [named, *messages])
     return report.model_copy(update={"findings": [*texts, *report.findings][:_MAX_FINDINGS]})
 
 

@@ -172,6 +172,22 @@ async def test_a_pushed_base_is_searched_with_the_messages_of_its_commits(
     assert client.repository.git("ls-remote", "origin", "main") != there
 
 
+@pytest.mark.parametrize("command", ["git_push", "push_base"])
+async def test_the_name_of_a_pushed_branch_is_searched(client: ProjectClient, command: str) -> None:
+    made = await client.create()
+    client.git(made, "checkout", "--quiet", "-b", TOKEN)
+    args = {"worktreePath": made["path"]}
+    if command == "push_base":
+        args = {"projectId": client.project_id, "branch": TOKEN}
+    error = await expect_error(client.call, command, **args)
+    assert "The push would publish 1 possible secret: GitHub token in branch name:1." in error
+    assert client.repository.git("ls-remote", "origin", TOKEN) == ""
+    [found] = await _find(client, made, "push")
+    assert (found["path"], found["label"]) == ("branch name", "GitHub token")
+    await client.call(command, allowedSecrets=[found["fingerprint"]], **args)
+    assert client.repository.git("ls-remote", "origin", TOKEN) != ""
+
+
 async def test_a_resolution_is_searched_and_not_what_it_merges(client: ProjectClient) -> None:
     made = await client.create()
     client.write(made, "a.txt", "mine\n")

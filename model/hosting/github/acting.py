@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from model.base.errors import ErrorType, SpinneyError
 from model.domain.hosting import MergeMethod, PullRequestDetails
+from model.git.secret_gate import SearchedText
 from model.hosting.fields import get_fields, get_text
 from model.hosting.github.api import PullRequestPlace, query, request
 from model.hosting.github.details import fetch_details
@@ -223,7 +224,9 @@ async def set_draft(path: Path, place: PullRequestPlace, draft: bool) -> None:
     await _change(path, place, _TO_DRAFT if draft else _TO_READY)
 
 
-async def edit(path: Path, place: PullRequestPlace, title: str | None, body: str | None) -> None:
+async def edit(
+    path: Path, place: PullRequestPlace, title: SearchedText | None, body: SearchedText | None
+) -> None:
     """Change title or description."""
     changes = {"title": title, "body": body}
     given = {name: text for name, text in changes.items() if text is not None}

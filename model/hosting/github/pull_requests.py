@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from model.base.errors import SpinneyError
+from model.git.secret_gate import SearchedText
 from model.hosting.fields import get_rows, read_json
 from model.hosting.forge import (
     CheckStatus,
@@ -31,7 +32,7 @@ _SUCCESSES: Final = {"SUCCESS", "NEUTRAL", "SKIPPED"}
 
 
 async def open_pull_request(
-    path: Path, base: str, title: str, body: str, *, draft: bool
+    path: Path, base: str, title: SearchedText, body: SearchedText, *, draft: bool
 ) -> PullRequestLink:
     """Open a pull request for the pushed branch checked out in `path`, to be merged into `base`.
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ReviewThread, ReviewThreadComment
+from model.git.secret_gate import SearchedText
 from model.hosting.conversation import RESOLVE_NOTE
 from model.hosting.fields import (
     Fields,
@@ -157,7 +158,9 @@ def _parse_comment(fields: Fields) -> ReviewThreadComment:
     )
 
 
-async def reply_to_thread(path: Path, place: PullRequestPlace, thread_id: str, text: str) -> None:
+async def reply_to_thread(
+    path: Path, place: PullRequestPlace, thread_id: str, text: SearchedText
+) -> None:
     """Reply to a thread of review comments; to the conversation and to the text of a review, by a
     new comment of the conversation.
     """

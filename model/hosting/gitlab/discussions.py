@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from model.base.errors import SpinneyError
 from model.domain.hosting import ReviewThread, ReviewThreadComment
+from model.git.secret_gate import SearchedText
 from model.hosting.conversation import RESOLVE_NOTE, arrange_conversation
 from model.hosting.fields import get, get_body, get_line, get_number, get_rows, get_time
 from model.hosting.gitlab.answers import Project
@@ -139,7 +140,7 @@ def _to_comment(note: Any, page: str, people: People) -> ReviewThreadComment:
     )
 
 
-async def reply(path: Path, merge_request: int | str, thread_id: str, text: str) -> None:
+async def reply(path: Path, merge_request: int | str, thread_id: str, text: SearchedText) -> None:
     """Add a comment to a thread; one of the conversation becomes a thread by that."""
     project, number = await locate(path, merge_request)
     body = {"body": without_quick_actions(text)}

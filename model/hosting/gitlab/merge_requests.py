@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from model.base.errors import SpinneyError
+from model.git.secret_gate import SearchedText
 from model.hosting.fields import get, get_line, get_number, get_rows
 from model.hosting.forge import (
     CheckStatus,
@@ -43,7 +44,7 @@ mutation($project: ID!, $number: String!, $user: UserID!) {
 
 
 async def open_merge_request(
-    path: Path, branch: str, base: str, title: str, body: str, *, draft: bool
+    path: Path, branch: str, base: str, title: SearchedText, body: SearchedText, *, draft: bool
 ) -> PullRequestLink:
     """Open a merge request for a pushed branch; return the open one if there is one already."""
     target, source = await find_project(path), await find_source(path, branch)
@@ -193,10 +194,12 @@ def mark_draft(title: str, draft: bool) -> str:
     return f"Draft: {title}" if draft else title
 
 
-async def edit(path: Path, merge_request: int | str, title: str | None, body: str | None) -> None:
+async def edit(
+    path: Path, merge_request: int | str, title: SearchedText | None, body: SearchedText | None
+) -> None:
     """Change title or description."""
     project, number = await locate(path, merge_request)
-    changes = {} if title is None else {"title": title}
+    changes: dict[str, str] = {} if title is None else {"title": title}
     if body is not None:
         changes["description"] = without_quick_actions(body)
     if changes:
