@@ -149,6 +149,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/git/refs.py: _FORBIDDEN": search,
     "model/git/refs.py: make_branch_name": call,
     "model/git/error_messages.py: _CREDENTIALS": findall,
+    "model/git/error_messages.py: _FIRST_LABEL": search,
     "model/git/error_messages.py: _LABEL": findall,
     "model/git/safe_config.py: _COMMAND_SETTINGS": fullmatch,
     "model/git/safe_config.py: _FILE_SETTINGS": fullmatch,

@@ -20,8 +20,17 @@ _NO_REPOSITORY_MESSAGE: Final = (
     "you need out of it, delete it, and recreate the worktree."
 )
 _CREDENTIALS: Final = re.compile(r"://[^/@\s]*@")
-_LABELS: Final = ("fatal: ", "error: ")
 _LABEL: Final = re.compile(r"^(?:fatal|error): ")
+_FIRST_LABEL: Final = re.compile(r"(?:\A|[\r\n])(?:fatal|error): ")
+_PROGRESS: Final = (
+    "Already on ", "Auto-merging ", "Cloning into ", "Compressing objects:", "Counting objects:",
+    "Delta compression using ", "Enumerating objects:", "Filtering content:", "HEAD is now at ",
+    "Preparing worktree ", "Rebasing (", "Receiving objects:", "Resolving deltas:", "Switched to ",
+    "Total ", "Unpacking objects:", "Updating files:", "Writing objects:", "warning: ",
+)  # fmt: skip
+"""Git's own lines before an error that are not its cause."""
+_MAX_SHOWN: Final = 8000
+"""Characters of what git wrote, or of each of what comes before its first error and from there."""
 
 
 def without_credentials(text: str) -> str:
@@ -30,18 +39,35 @@ def without_credentials(text: str) -> str:
 
 
 def clean_output(text: str) -> str:
-    """Make git's output safe to show: visible, and without credentials."""
+    """Make git's output safe to show: visible, without credentials, shortened in the middle."""
+    left_out = len(text) - _MAX_SHOWN
+    if left_out > 0:
+        half = _MAX_SHOWN // 2
+        text = f"{text[:half]}\n[… {left_out} more characters]\n{text[-half:]}"
     return without_credentials(make_output_visible(text))
 
 
 def extract_error(stderr: str) -> str:
-    """Git's text from its first error on, without labels and configuration hints."""
+    """What git, and the programs that it ran, wrote about a failure.
+
+    Filters, hooks, helpers and ssh write the cause before git's own error, which may say no more
+    than that they ended. Left out are labels, hints, and git's progress before its error.
+    """
     if _NO_IDENTITY in stderr:
         return _NO_IDENTITY_MESSAGE
     if stderr.startswith(_NO_REPOSITORY):
         return _NO_REPOSITORY_MESSAGE
-    lines = [
-        line for line in clean_output(stderr).strip().splitlines() if not line.startswith("hint:")
-    ]
-    first = next((n for n, line in enumerate(lines) if line.startswith(_LABELS)), 0)
-    return "\n".join(_LABEL.sub("", line) for line in lines[first:]).strip()
+    first = _FIRST_LABEL.search(stderr)
+    start = first.start() + 1 if first and first.start() else 0
+    before = [line for line in _read_lines(stderr[:start]) if not _is_progress(line)]
+    after = [_LABEL.sub("", line) for line in _read_lines(stderr[start:])]
+    return "\n".join((*before, *after)).strip()
+
+
+def _read_lines(text: str) -> list[str]:
+    lines = clean_output(text.strip()).splitlines()
+    return [line for line in lines if not line.startswith("hint:")]
+
+
+def _is_progress(line: str) -> bool:
+    return line.removeprefix("remote: ").startswith(_PROGRESS)
