@@ -56,6 +56,15 @@ async def list_hosting_remotes(root: Path) -> list[HostingRemote]:
     return found
 
 
+async def find_remote_host(root: Path) -> str:
+    """Return the host of the remote that is asked, of any kind; empty if none is on a host."""
+    aliases, remotes = await asyncio.gather(_read_url_aliases(root), list_remotes(root))
+    by_name = {remote.name: _expand_alias(remote.url, aliases) for remote in remotes}
+    url = by_name.get("upstream") or by_name.get("origin") or next(iter(by_name.values()), "")
+    found = _split_url(await _resolve_ssh_host(url))
+    return clean_line(found["host"].lower()) if found else ""
+
+
 def choose_remote(remotes: Sequence[HostingRemote]) -> HostingRemote | None:
     """Return the remote where issues and merge requests are: `upstream`, `origin` or the first."""
     by_name = {remote.name: remote for remote in remotes}

@@ -130,7 +130,7 @@ async def query(
     errors = [e for e in errors if isinstance(e, dict)] if isinstance(errors, list) else []
     if isinstance(data, dict) and (not errors or (partial and any(data.values()))):
         return GraphQLAnswer(data, errors)
-    raise _to_error(result, answer, "\n".join(_describe(error) for error in errors))
+    raise _to_error(host, result, answer, "\n".join(_describe(error) for error in errors))
 
 
 async def request(
@@ -171,7 +171,7 @@ async def request(
         return answer
     if answer.status in accept and not _is_limited(answer):
         return answer
-    raise _to_error(result, answer, "")
+    raise _to_error(host, result, answer, "")
 
 
 async def download(path: Path, host: str, endpoint: str, take: Callable[[bytes], None]) -> None:
@@ -180,7 +180,7 @@ async def download(path: Path, host: str, endpoint: str, take: Callable[[bytes],
         path, "api", endpoint, f"--hostname={host}", timeout=_DOWNLOAD_TIMEOUT, take=take
     )
     if result.code != 0:
-        raise to_error(result.err, result.code)
+        raise to_error(result.err, result.code, host=host)
 
 
 def _split(result: Output) -> RestAnswer:
@@ -202,13 +202,13 @@ def _is_limited(answer: RestAnswer) -> bool:
     return find_wait(answer.headers, time.time()) is not None or "rate limit" in answer.body
 
 
-def _to_error(result: Output, answer: RestAnswer, named: str) -> SpinneyError:
+def _to_error(host: str, result: Output, answer: RestAnswer, named: str) -> SpinneyError:
     """Return the error for a failed request; `named` are the errors in its answer."""
     wait = find_wait(answer.headers, time.time())
     message = named or result.err or answer.body
     if _is_limited(answer):
         message = f"rate limit\n{message}"
-    return to_error(message, result.code, wait)
+    return to_error(message, result.code, wait, host)
 
 
 def _describe(error: Json) -> str:

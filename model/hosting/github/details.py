@@ -20,6 +20,7 @@ from model.hosting.fields import (
 )
 from model.hosting.github.api import GraphQLAnswer, PullRequestPlace, query
 from model.hosting.github.checks import CHECK_FIELDS, parse_check, select_newest
+from model.hosting.github.failures import sign_in_command
 from model.hosting.github.merging import (
     QUEUE_FIELDS,
     REPOSITORY_FIELDS,
@@ -123,7 +124,9 @@ async def fetch_details(path: Path, place: PullRequestPlace) -> PullRequestDetai
         )
     checks, checks_note = await _collect_checks(path, place, answer, fields)
     threads, threads_note = await _collect_threads(path, place, answer, fields)
-    conversation, conversation_note = _collect_conversation(answer, fields, threads)
+    conversation, conversation_note = _collect_conversation(
+        place.repository.host, answer, fields, threads
+    )
     is_open = fields.get("state") == "OPEN"
     obstacle = explain_obstacle(fields, repository, checks)
     auto_merge = parse_auto_merge(fields)
@@ -184,7 +187,7 @@ async def _collect_checks(
     if answer.is_refused("statusCheckRollup") or answer.is_refused("commits"):
         return [], (
             "The token that gh uses may not read checks. Give it read access to checks and commit "
-            "statuses, or sign in with 'gh auth login'."
+            f"statuses, or sign in with '{sign_in_command(place.repository.host)}'."
         )
     contexts = _get_contexts(fields)
     total = get_number(contexts, "totalCount") or 0
@@ -210,7 +213,7 @@ async def _collect_threads(
     if answer.is_refused("reviewThreads"):
         return [], (
             "The token that gh uses may not read review comments. Give it read access to pull "
-            "requests, or sign in with 'gh auth login'."
+            f"requests, or sign in with '{sign_in_command(place.repository.host)}'."
         )
     page = get_fields(fields, "reviewThreads")
     total = get_number(page, "totalCount") or 0
@@ -227,13 +230,13 @@ async def _collect_threads(
 
 
 def _collect_conversation(
-    answer: GraphQLAnswer, fields: Fields, threads: Sequence[ReviewThread]
+    host: str, answer: GraphQLAnswer, fields: Fields, threads: Sequence[ReviewThread]
 ) -> tuple[list[ReviewThread], str]:
     """Return the comments that are not among the threads, and a note about those missing."""
     if answer.is_refused("conversation") or answer.is_refused("reviewTexts"):
         note = (
             "The token that gh uses may not read comments of the conversation. Give it read access "
-            "to issues and pull requests, or sign in with 'gh auth login'."
+            f"to issues and pull requests, or sign in with '{sign_in_command(host)}'."
         )
     else:
         parts = [get_fields(fields, name) for name in ("conversation", "reviewTexts")]

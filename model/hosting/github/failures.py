@@ -18,6 +18,10 @@ _NO_REMOTE: Final = (
     "The repository has no remote on GitHub. Add one with 'git remote add origin <url>', then try "
     "again."
 )
+_SIGNED_OUT: Final = (
+    "gh is not signed in to GitHub. Run 'gh auth login' in a terminal, then try again."
+)
+_PUBLIC: Final = "github.com"
 _KNOWN_ERRORS: Final[tuple[tuple[str, str, ErrorType], ...]] = (
     (  # First: gh 2.23 adds "please use `gh auth login`" to this message.
         r"no git remotes found|none of the git remotes configured|no remotes? (?:found|configured)",
@@ -26,7 +30,7 @@ _KNOWN_ERRORS: Final[tuple[tuple[str, str, ErrorType], ...]] = (
     ),
     (
         r"gh auth login|authentication required|HTTP 401|Bad credentials",
-        "gh is not signed in to GitHub. Run 'gh auth login' in a terminal, then try again.",
+        _SIGNED_OUT,
         "backend_unavailable",
     ),
     (
@@ -42,7 +46,7 @@ _KNOWN_ERRORS: Final[tuple[tuple[str, str, ErrorType], ...]] = (
     ),
     (
         r"Could not resolve to a Repository|HTTP 404",
-        "There is no such repository on GitHub, or the account that gh is signed in with cannot "
+        "There is no such repository on {service}, or the account that gh is signed in with cannot "
         "see it. Check the account with 'gh auth status'; if the repository was moved, set its new "
         "address with 'git remote set-url origin <url>'.",
         "not_found",
@@ -78,17 +82,19 @@ _KNOWN_ERRORS: Final[tuple[tuple[str, str, ErrorType], ...]] = (
     ),
     (
         r"HTTP 5\d\d",
-        "GitHub has a problem at the moment (see https://www.githubstatus.com). "
-        "Try again in a few minutes.",
+        "{service} has a problem at the moment{status}. Try again in a few minutes.",
         "backend_unavailable",
     ),
     (
         r"error connecting to|dial tcp|no such host|i/o timeout|TLS handshake|network is unreach",
-        "GitHub cannot be reached. Check the network connection, then try again.",
+        "{service} cannot be reached. Check the network connection, then try again.",
         "backend_unavailable",
     ),
 )
-"""A pattern in the output, the message for it, and the type of the error; the first one applies."""
+"""A pattern in the output, the message for it, and the type of the error; the first one applies.
+
+`{service}` is GitHub, with its host if that is another one, `{status}` where its problems are.
+"""
 
 
 def no_remote_error() -> SpinneyError:
@@ -96,13 +102,16 @@ def no_remote_error() -> SpinneyError:
     return SpinneyError(_NO_REMOTE, "conflict")
 
 
-def to_error(output: str, code: int, wait: float | None = None) -> SpinneyError:
+def to_error(
+    output: str, code: int, wait: float | None = None, host: str = _PUBLIC
+) -> SpinneyError:
     """Return the error for the output of a failed `gh`.
 
     Args:
         output: What it printed.
         code: Its exit code.
         wait: Seconds until a rate limit ends, if GitHub named them.
+        host: The host that was asked; empty if no remote names one.
     """
     if code == _SIGNED_OUT_EXIT_CODE:
         output = f"gh auth login\n{output}"
@@ -110,11 +119,30 @@ def to_error(output: str, code: int, wait: float | None = None) -> SpinneyError:
         if not re.search(pattern, output, re.IGNORECASE):
             continue
         if kind != "rate_limit_error" or wait is None:
-            return SpinneyError(message, kind)
+            return _to_known_error(message, kind, host)
         minutes = count(math.ceil(wait / 60), "minute")
         return SpinneyError(message.replace("later", f"in {minutes}"), kind, retry_after=wait)
     shown = without_credentials(output.strip()[:_MAX_MESSAGE])
     return SpinneyError(shown or f"gh failed (exit code {code}).", "backend_error")
+
+
+def sign_in_command(host: str) -> str:
+    """Return the command that signs in to a host."""
+    return "gh auth login" if host == _PUBLIC else f"gh auth login --hostname {host}"
+
+
+def _to_known_error(message: str, kind: ErrorType, host: str) -> SpinneyError:
+    is_other = host not in ("", _PUBLIC)
+    if is_other and message in (_NO_REMOTE, _SIGNED_OUT):
+        # Which service a host is that no program is signed in to is not known.
+        return SpinneyError(
+            f"gh is not signed in to {host}. Run '{sign_in_command(host)}' in a terminal, then try "
+            f"again. If it is a GitLab host, run 'glab auth login --hostname {host}' instead.",
+            "backend_unavailable",
+        )
+    service = f"GitHub at {host}" if is_other else "GitHub"
+    status = "" if is_other else " (see https://www.githubstatus.com)"
+    return SpinneyError(message.format(service=service, status=status), kind)
 
 
 def find_wait(headers: Mapping[str, str], now: float) -> float | None:

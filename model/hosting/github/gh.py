@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
+from model.git.hosts import find_remote_host
 from model.hosting.github.failures import to_error
 from model.hosting.program import TIMEOUT, HostingProgram, Output
 
@@ -34,8 +36,14 @@ async def gh(cwd: Path, *args: str, stdin: str = "") -> str:
     """
     found = await run_gh(cwd, *args, stdin=stdin)
     if found.code != 0:
-        raise to_error(found.err or found.out, found.code)
+        raise to_error(found.err or found.out, found.code, host=await _find_host(cwd, args))
     return found.out
+
+
+async def _find_host(cwd: Path, args: tuple[str, ...]) -> str:
+    """Return the host in a URL among the arguments, or else that of the remote that `gh` asks."""
+    hosts = (urlsplit(arg).hostname for arg in args if arg.startswith(("https://", "http://")))
+    return next(filter(None, hosts), "") or await find_remote_host(cwd)
 
 
 async def run_gh(
