@@ -201,6 +201,9 @@ async def _swap(cwd: Path, ref: str, before: str, after: str, why: str) -> None:
         check=False, write=True,
     )  # fmt: skip
     if moved.returncode != 0:
+        # A full disk may refuse the reflog of a branch that has moved.
+        if after in (await read_refs(cwd, ref)).values():
+            return
         name = ref.removeprefix("refs/heads/")
         raise SpinneyError(
             f"'{name}' was not moved, because it has changed meanwhile or is in use. Look at it "

@@ -20,6 +20,8 @@ from model.domain.landing import (
     LandingRow,
     MergedBy,
     ReviewProgress,
+    Train,
+    TrainCar,
 )
 from model.domain.projects import Project
 from model.domain.worktrees import Worktree
@@ -46,6 +48,10 @@ class DeskSources:
     """What is known of a worktree's pull request; must not block."""
 
 
+Obstacle = tuple[Train, TrainCar, list[str]]
+"""The train that stopped at a worktree, its car, and the branches before it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Side:
     worktree: Worktree
@@ -65,10 +71,12 @@ class Desk:
         checks: Checks,
         merged: MergedBranches,
         stacks: Stacks,
+        find_obstacle: Callable[[Worktree], Awaitable[Obstacle | None]],
         sources: DeskSources,
     ) -> None:
         self._store = store
         self._stacks = stacks
+        self._find_obstacle = find_obstacle
         self._checks = checks
         self._merged = merged
         self._sources = sources
@@ -107,10 +115,9 @@ class Desk:
         checks = await asyncio.gather(*(self._read_check(side.worktree.id) for side in sides))
         reviews = await asyncio.gather(*(self._read_review(side) for side in sides))
         bases = [await self._stacks.find_new_base(one.worktree, one.status.bases) for one in sides]
-        rows = [
-            self._make_row(project, side, check, review, new_base)
-            for side, check, review, new_base in zip(sides, checks, reviews, bases, strict=True)
-        ]
+        found = [await self._describe_train_check(side.worktree) for side in sides]
+        facts = zip(sides, checks, reviews, bases, found, strict=True)
+        rows = [self._make_row(project, *one) for one in facts]
         rows.sort(key=lambda row: ORDER.index(row.next))
         return LandingDesk(
             project_id=project_id, rows=rows, suggested_train=suggest_train(rows), can_undo=can_undo
@@ -160,6 +167,18 @@ class Desk:
             self._reviews[worktree_id] = version, progress
         return progress
 
+    async def _describe_train_check(self, worktree: Worktree) -> str:
+        """Return that the check of a train failed with a worktree; empty if it did not."""
+        try:
+            found = await self._find_obstacle(worktree)
+        except SpinneyError:
+            return ""
+        if found is None or found[1].check != "failed":
+            return ""
+        _, car, below = found
+        names = ", ".join(f"'{clean_line(branch)}'" for branch in below)
+        return f"The check of the train failed{f' on top of {names}' * bool(below)}. {car.error}"
+
     def _make_row(
         self,
         project: Project,
@@ -167,6 +186,7 @@ class Desk:
         check: CheckResult,
         review: ReviewProgress,
         new_base: str,
+        train_check: str,
     ) -> LandingRow:
         worktree, status = side.worktree, side.status
         base = clean_line(worktree.base_branch or project.default_branch)
@@ -187,6 +207,7 @@ class Desk:
                 merged=side.merged,
                 reverted=side.reverted,
                 new_base=new_base,
+                train_check=train_check,
                 check=check,
                 review=review,
                 pull_request=side.pull_request,

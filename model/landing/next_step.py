@@ -45,6 +45,8 @@ class Facts:
     check: CheckResult
     review: ReviewProgress
     pull_request: DeskPullRequest | None
+    train_check: str = ""
+    """That the check of a train failed with it, as a sentence."""
     new_base: str = ""
     """The branch in which its base has landed, if it has."""
     reverted: bool = False
@@ -102,6 +104,8 @@ def _session_steps(facts: Facts) -> Iterator[Step]:
 
 def _check_steps(facts: Facts) -> Iterator[Step]:
     problem = describe_check(facts.check)
+    if facts.train_check and facts.check.status != "running":
+        yield "fix", facts.train_check
     if not problem:
         return
     if facts.check.is_missing and facts.behind:

@@ -52,7 +52,14 @@ class LandingServices:
         self.merged = MergedBranches(store, directories.landing / "merged", self.updates.note)
         records = LandingRecords(directories.landing / "projects")
         self.stacks = Stacks(store, records, points, self.merged.get)
-        self.desk = Desk(store, self.checks, self.merged, self.stacks, sources)
+        self.desk = Desk(
+            store,
+            self.checks,
+            self.merged,
+            self.stacks,
+            lambda worktree: self.trains.find_obstacle(worktree),
+            sources,
+        )
         self.fates = WorktreeFates(store, scripts, removals, restoring)
         self.moves = BaseMoves(store, records, self.fates, self.stacks, self.merged.note_landing)
         self.lander = Lander(store, directories, self.checks, self.moves, self.stacks)

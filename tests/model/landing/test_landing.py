@@ -1,6 +1,7 @@
 """Landing brings a branch into its base beside all checkouts, and can be taken back."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -562,3 +563,17 @@ async def test_a_base_that_is_being_rebased_or_bisected_anywhere_is_not_moved(
     assert f"checked out in {repository.root} and in {second}, of which only one" in message
     repository.git("worktree", "remove", str(second))
     await land_worktree(landing.workspace, one.id, about.base_commit, ignore_check=True)
+
+
+async def test_a_base_that_has_moved_has_landed_whatever_git_reports(
+    landing: Landing, repository: Repository, fake_git: Callable[[str], None]
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    fake_git(
+        'case " $* " in *" update-ref -m land"*) "$real_git" "$@"; echo "no space" >&2; exit 1;;'
+        ' esac; exec "$real_git" "$@"'
+    )
+    landed = await _land(landing, one)
+    assert repository.git("rev-parse", "main") == landed.after
+    assert (repository.root / "a.txt").read_text() == "1\n"
+    assert await list_landings(landing.workspace, one.project_id) == [landed]

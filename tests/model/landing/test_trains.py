@@ -9,6 +9,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.commands.landing import (
     discard_train,
+    get_landing_desk,
     get_train,
     get_train_output,
     land_train,
@@ -82,6 +83,12 @@ async def test_of_five_branches_with_a_red_third_the_first_two_land(
     assert "on top of 'one', 'two', so it cannot land. It ended with exit code 1." in message
     assert "\n\nchecked\nend of untrusted text" in message
     assert repository.git("rev-parse", "main") == before, "nothing has landed yet"
+    desk = await get_landing_desk(landing.workspace, train.project_id)
+    (row,) = [one for one in desk.rows if one.worktree_id == branches[2].id]
+    assert (row.next, row.reason) == (
+        "fix",
+        "The check of the train failed on top of 'one', 'two'. It ended with exit code 1.",
+    )
 
     def is_cleared() -> bool:
         return repository.git("worktree", "list", "--porcelain").count("worktree ") == 6
