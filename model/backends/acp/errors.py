@@ -6,12 +6,14 @@ from typing import Final
 
 from model.backends.agent_events import Limit
 from model.backends.json_values import Json, as_object, as_text
+from model.backends.refusals import GO_BACK
 from model.base.errors import ErrorType
 from model.base.text import clean_line
 
 AUTH_REQUIRED: Final = -32000
 
 _LIMIT: Final = re.compile(r"\b429\b|rate.?limit|too many requests|quota", re.IGNORECASE)
+_REFUSED: Final = re.compile(r"\b400\b|invalid.?request|bad request", re.IGNORECASE)
 _KEY: Final = re.compile(
     r"\b401\b|unauthori[sz]ed|invalid api key|authentication|not signed in|not logged in",
     re.IGNORECASE,
@@ -32,6 +34,8 @@ def describe_error(
     if _LIMIT.search(text):
         message = f"{label} has reached a limit of its provider. Wait a while and send it again."
         return message + quoted, "rate_limit_error"
+    if _REFUSED.search(text):
+        return f"{label} failed. Change the message. {GO_BACK}{quoted}", "invalid_request"
     return f"{label} failed. Send the message again, or change it.{quoted}", "backend_error"
 
 

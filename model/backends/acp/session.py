@@ -26,6 +26,7 @@ from model.backends.json_rpc import METHOD_NOT_FOUND, JsonRpc, RpcError
 from model.backends.json_values import Json, as_object, as_objects, as_text
 from model.backends.process import AgentProcess, InvalidLine, JsonLine
 from model.backends.process_channel import ProcessChannel
+from model.backends.refusals import GO_BACK
 from model.base.errors import ErrorType, SpinneyError
 from model.domain.agent_commands import AgentCommand
 from model.domain.usage import Usage
@@ -291,7 +292,7 @@ class AcpSession:
             prompts, self._follow_ups = self._follow_ups, []
             self._follow_up_task = asyncio.create_task(self._send_follow_ups(prompts))
         elif reason == "refusal":
-            message = f"{self._row.label} refused to continue. Change the message."
+            message = f"{self._row.label} refused to continue. Change the message. {GO_BACK}"
             await self._fail(message, "invalid_request")
         else:
             await self._finish(reason or "end_turn")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from model.backends.agent_events import Limit, TurnFailed
+from model.backends.refusals import REFUSED
 from model.base.errors import ErrorType
 from model.base.text import clean_line
 
@@ -45,7 +46,7 @@ _BY_CODE: Final[dict[str, tuple[ErrorType, str]]] = {
     ),
     "invalid_request": (
         "invalid_request",
-        "The provider refused the request. Change the message, or start a new session.",
+        REFUSED,
     ),
 }
 

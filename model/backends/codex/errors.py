@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from model.backends.agent_events import Limit, TurnFailed
 from model.backends.json_values import as_object
+from model.backends.refusals import REFUSED
 from model.base.errors import ErrorType, SpinneyError
 from model.base.moments import parse_moment
 from model.base.text import clean_line
@@ -55,7 +56,7 @@ _BY_CODE: Final[dict[str, tuple[ErrorType, str]]] = {
     "internalServerError": ("backend_error", _BUSY),
     "serverOverloaded": ("backend_error", _BUSY),
     "modelNotFound": ("invalid_request", _MODEL),
-    "badRequest": ("invalid_request", "The provider refused the request. Change the message."),
+    "badRequest": ("invalid_request", REFUSED),
     "cyberPolicy": (
         "invalid_request",
         "The provider refused this because of its usage policy. Change the message.",
@@ -63,7 +64,7 @@ _BY_CODE: Final[dict[str, tuple[ErrorType, str]]] = {
 }
 
 _BY_STATUS: Final[dict[int, tuple[ErrorType, str]]] = {
-    400: ("invalid_request", "The provider refused the request. Change the message."),
+    400: ("invalid_request", REFUSED),
     401: ("authentication_error", _REFUSED),
     403: ("authentication_error", _REFUSED),
     404: ("invalid_request", _MODEL),

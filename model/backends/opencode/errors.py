@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from model.backends.agent_events import Limit, TurnFailed
 from model.backends.json_values import as_object
+from model.backends.refusals import REFUSED
 from model.base.errors import ErrorType
 from model.base.text import clean_line
 
@@ -162,10 +163,7 @@ def _by_status(status: int, detail: str) -> tuple[str, ErrorType]:
             return _by_text(detail) or (LIMIT, "rate_limit_error")
     if status >= 500:
         return BUSY, "backend_error"
-    return (
-        "The provider refused the request. Change the message, or start a new session.",
-        "invalid_request",
-    )
+    return REFUSED, "invalid_request"
 
 
 def _retry_after(headers: object) -> float | None:

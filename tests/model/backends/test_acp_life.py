@@ -111,7 +111,7 @@ async def test_a_program_that_dies_fails_the_turn_with_its_last_output(open_smal
         ("error: -32603 HTTP 401 Unauthorized", "authentication_error", "HTTP 401"),
         ("error: -32603 429 Too Many Requests", "rate_limit_error", "Wait a while"),
         ("error: -32603 the loom", "backend_error", "It failed: the loom"),
-        ("stop: refusal", "invalid_request", "refused to continue"),
+        ("stop: refusal", "invalid_request", "or fork the session"),
     ],
 )
 async def test_an_error_fails_the_turn_and_the_next_one_works(
