@@ -33,7 +33,7 @@ def check_url(url: str) -> str:
 
 
 async def clone(url: str, target: Path, on_progress: Callable[[str], None]) -> None:
-    """Clone `url` into `target`, a directory that does not exist yet or is empty.
+    """Clone `url` into `target`, a directory that does not exist yet or is empty; that stays.
 
     Args:
         url: A URL accepted by `check_url`.
@@ -43,6 +43,7 @@ async def clone(url: str, target: Path, on_progress: Callable[[str], None]) -> N
     Raises:
         SpinneyError: `conflict` if `target` is in use; `git_error` with git's own message.
     """
+    is_new = not await asyncio.to_thread(os.path.lexists, target)
     created = await asyncio.to_thread(_create_parents, target)
     try:
         await git(
@@ -51,7 +52,8 @@ async def clone(url: str, target: Path, on_progress: Callable[[str], None]) -> N
         )  # fmt: skip
     except BaseException:
         # Git removes what it created unless it was killed; our empty parent directories remain.
-        await asyncio.shield(asyncio.to_thread(_remove, target, created))
+        removing = _remove if is_new else _remove_clone
+        await asyncio.shield(asyncio.to_thread(removing, target, created))
         raise
 
 
@@ -79,6 +81,16 @@ def _remove(target: Path, created: list[Path]) -> None:
             parent.rmdir()
         except OSError:
             return
+
+
+def _remove_clone(target: Path, _: list[Path]) -> None:
+    """Empty a directory of the person's that has an unfinished clone in it."""
+    if (target / ".git").is_dir():
+        for entry in target.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                entry.unlink(missing_ok=True)
 
 
 class _ProgressReader:

@@ -7,6 +7,7 @@ import pytest
 
 from model.base.errors import SpinneyError
 from model.commands.cloning import cancel_clone, clone_project, get_clone_progress
+from model.git import cloning
 from model.runtime.workspace import Workspace
 from tests.model.git.repository import Repository
 
@@ -33,6 +34,28 @@ async def test_a_clone_that_fails_says_why_and_leaves_nothing(
     assert caught.value.error_type == "git_error"
     assert not (tmp_path / "new").exists()
     assert not workspace.store.state.projects
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+async def test_an_empty_directory_that_was_there_stays_when_a_clone_fails(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_begun: bool
+) -> None:
+    target = tmp_path / "mine"
+    target.mkdir(mode=0o750)
+    before = target.stat()
+
+    async def break_off(_: Path, *args: object, **options: object) -> None:
+        (target / ".git" / "objects").mkdir(parents=True)
+        (target / "half").write_text("written")
+        raise SpinneyError("took too long", "timeout")
+
+    if has_begun:  # Git was killed, so it could not remove anything.
+        monkeypatch.setattr(cloning, "git", break_off)
+    with pytest.raises(SpinneyError):
+        await clone_project(workspace, (tmp_path / "nothing").as_uri(), str(target))
+    after = target.stat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+    assert list(target.iterdir()) == []
 
 
 async def test_a_directory_with_content_is_not_touched(
