@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from model.base.errors import SpinneyError
+from model.base.git_layout import find_git_directories
 from model.base.text import make_visible
 from model.git.repositories import find_default_branch, resolve_base
 from model.git.run import git
@@ -95,11 +96,27 @@ async def find_branch_range(path: Path, base: str) -> tuple[str, str]:
     tip = await resolve_head(path)
     merge_base = await git(path, "merge-base", tip, *bases, check=False)
     if merge_base.returncode != 0:
-        raise SpinneyError(
+        error = SpinneyError(
             f"The branch has no commit in common with '{base}'. Choose another base branch.",
             "git_error",
         )
+        raise await asyncio.to_thread(explain_no_common_commit, path, error)
     return merge_base.stdout, tip
+
+
+def explain_no_common_commit(path: Path, error: SpinneyError) -> SpinneyError:
+    """Return the error for two branches without a common commit: the given one, if all is there.
+
+    Reads files; blocks.
+    """
+    directories = find_git_directories(path)
+    if directories is None or not (directories.common_dir / "shallow").exists():
+        return error
+    return SpinneyError(
+        "The clone is shallow: it has the newest commits only, and not the one that the two "
+        "branches have in common. Run 'git fetch --unshallow' there in a terminal, then try again.",
+        "conflict",
+    )
 
 
 async def resolve_head(path: Path) -> str:

@@ -72,6 +72,11 @@ _READ_OPTIONS: Final = (
     "-c", "pack.compression=0",
 )  # fmt: skip
 
+_UNKNOWN_FORMAT: Final = re.compile(
+    r"unknown repository extension|Expected git repo version|invalid value for 'extensions\."
+    r"|unknown ref storage format"
+)
+"""How git says that the repository was made for a newer one."""
 _RETRY_SECONDS: Final = 2.0
 _CHUNK_SIZE: Final = 1 << 16
 _GRACE_SECONDS: Final = 1.0
@@ -101,7 +106,13 @@ class GitResult:
     @property
     def message(self) -> str:
         """Git's error message without the `fatal: ` label, or else its standard output."""
-        return extract_error(self.stderr) or clean_output(self.stdout).strip()
+        said = extract_error(self.stderr) or clean_output(self.stdout).strip()
+        if _UNKNOWN_FORMAT.search(self.stderr):
+            said += (
+                f"\nThe repository needs a newer git than the installed {_require_git()}. Update "
+                "git, then try again."
+            )
+        return said
 
 
 async def git(

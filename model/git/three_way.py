@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
-from model.git.run import git, git_version
+from model.git.diff import explain_no_common_commit
+from model.git.run import GitResult, git, git_version
 from model.git.safe_config import drop_merge_drivers
 from model.git.working_tree import read_working_tree
 
@@ -93,11 +94,18 @@ async def merge_commits(place: Place, ours: str, theirs: str) -> Merge:
         check=False, timeout=TIMEOUT, environment=place.environment,
     )  # fmt: skip
     if merged.returncode > _CONFLICT:
-        raise SpinneyError(merged.message, "git_error")
+        raise await _to_error(place.root, merged)
     tree, *files = merged.fields
     if merged.returncode == _CONFLICT:
         return Merge("", tuple(dict.fromkeys(files)))
     return Merge(tree)
+
+
+async def _to_error(root: Path, merged: GitResult) -> SpinneyError:
+    error = SpinneyError(merged.message, "git_error")
+    if "unrelated histories" not in merged.stderr:
+        return error
+    return await asyncio.to_thread(explain_no_common_commit, root, error)
 
 
 async def commit_tree(
@@ -158,7 +166,7 @@ async def _merge_in_worktree(place: Place, ours: str, theirs: str) -> Merge:
         if merged.returncode:
             found, _ = await read_working_tree(place.folder)
             if not found.unmerged:
-                raise SpinneyError(merged.message, "git_error")
+                raise await _to_error(place.root, merged)
             return Merge("", tuple(dict.fromkeys(path for _, path, _ in found.unmerged)))
         written = await git(place.folder, "write-tree", environment=place.environment)
         return Merge(written.stdout)

@@ -23,6 +23,7 @@ from model.git.base_branch import BaseBranch
 from model.git.brought_in import find_brought_in
 from model.git.changes import to_display_name
 from model.git.conflict_markers import compare_markers
+from model.git.diff import explain_no_common_commit
 from model.git.history import list_commits_between
 from model.git.integrating import Integration, integrate
 from model.git.run import git
@@ -210,11 +211,12 @@ class Lander:
         except SpinneyError as error:
             if "no merge base" not in error.message:
                 raise
-            raise SpinneyError(
+            unrelated = SpinneyError(
                 f"'{branch.worktree.branch}' and '{base.name}' have no common history, so one "
                 "cannot land in the other.",
                 "conflict",
-            ) from None
+            )
+            raise await asyncio.to_thread(explain_no_common_commit, path, unrelated) from None
         marked = await compare_markers(path, since)
         message = "" if method == "rebase" else await self.suggest(branch, base, project, method)
         return {

@@ -1,10 +1,14 @@
 """What is shown of what git wrote: the cause, also where another program gave it."""
 
+from pathlib import Path
+
 import pytest
 
 from model.base.errors import SpinneyError
+from model.git.branch_summary import summarize_branch
+from model.git.diff import find_branch_range
 from model.git.error_messages import clean_output, extract_error
-from model.git.run import git
+from model.git.run import git, git_version
 from tests.model.git.repository import Repository
 
 
@@ -67,3 +71,39 @@ async def test_what_a_filter_wrote_is_in_the_error(repository: Repository) -> No
     repository.root.joinpath("a.bin").unlink()
     with pytest.raises(SpinneyError, match=r"^no space left for large\n(.|\n)*smudge filter large"):
         await git(repository.root, "checkout", "--", "a.bin", write=True)
+
+
+async def test_a_repository_of_a_newer_git_names_the_installed_one(repository: Repository) -> None:
+    repository.git("config", "core.repositoryFormatVersion", "1")
+    repository.git("config", "extensions.relativeOtters", "true")
+    with pytest.raises(SpinneyError) as raised:
+        await git(repository.root, "status")
+    assert "relativeotters" in raised.value.message
+    assert raised.value.message.endswith(
+        f"\nThe repository needs a newer git than the installed {await git_version()}. Update git, "
+        "then try again."
+    )
+
+
+async def test_a_shallow_clone_names_what_fetches_the_rest(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.commit("one", "text\n")
+    repository.git("checkout", "--quiet", "-b", "branch")
+    repository.commit("two", "text\n")
+    repository.git("checkout", "--quiet", "main")
+    repository.commit("three", "text\n")
+    source = repository.root.as_uri()
+    repository.git(
+        "clone", "--quiet", "--depth=1", "--no-single-branch", source, str(tmp_path / "s")
+    )
+    for read in (
+        find_branch_range(tmp_path / "s", "origin/branch"),
+        summarize_branch(tmp_path / "s", "origin/branch", 1000),
+    ):
+        with pytest.raises(SpinneyError, match=r"Run 'git fetch --unshallow' there in a terminal"):
+            await read
+    repository.git("checkout", "--quiet", "--orphan", "other")
+    repository.git("commit", "--quiet", "--allow-empty", "--message", "Alone")
+    with pytest.raises(SpinneyError, match="no commit in common with 'main'"):
+        await find_branch_range(repository.root, "main")

@@ -255,6 +255,18 @@ async def test_files_that_would_be_overwritten_in_the_checkout_are_kept(
     assert (repository.root / "new.txt").read_text() == "mine\n"
 
 
+async def test_a_shallow_clone_says_what_fetches_the_common_commit(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", new_txt="theirs\n")
+    heads = repository.git("rev-parse", "main", "one")
+    (repository.root / ".git" / "shallow").write_text(f"{heads}\n")
+    preview = await preview_landing(landing.workspace, one.id)
+    assert "Run 'git fetch --unshallow' there in a terminal" in (preview.problem or "")
+    with pytest.raises(SpinneyError, match=r"Run 'git fetch --unshallow' there in a terminal"):
+        await _land(landing, one)
+
+
 @pytest.mark.parametrize(
     ("landed", "mine"),
     [
