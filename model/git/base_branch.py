@@ -17,6 +17,7 @@ from model.git.in_the_way import find_in_the_way
 from model.git.merging import find_operation
 from model.git.repositories import list_base_refs, list_remotes, read_refs, select_base
 from model.git.run import GitResult, git
+from model.git.submodules import find_left_behind
 from model.git.three_way import NO_HOOKS, TIMEOUT
 from model.git.working_tree import read_working_tree
 from model.git.worktrees import list_worktrees
@@ -102,16 +103,22 @@ async def check_can_follow(
             f"{where}, with an unfinished {operation}. Finish or abort it, then land again.",
             "conflict",
         )
-    tree, _ = await read_working_tree(path)
-    if tree.changed:
+    if changed := await list_changes(path):
         raise DirtyCheckoutError(
-            f"{where}, with {count(len(tree.changed), 'uncommitted change')} "
-            f"({list_names(tree.changed)}). Commit or stash them there, then land again.",
+            f"{where}, with {count(len(changed), 'uncommitted change')} "
+            f"({list_names(changed)}). Commit or stash them there, then land again.",
             "conflict",
         )
     tried = await _read_tree(path, base.commit, to, "--dry-run", environment=environment)
     if tried:
         raise SpinneyError(f"{where}, which cannot follow: {tried}", "conflict")
+
+
+async def list_changes(path: Path) -> list[str]:
+    """Return what a person has changed in the checkout of a base, of what git tracks."""
+    tree, _ = await read_working_tree(path)
+    left_behind = await find_left_behind(path, tree)
+    return [name for name in tree.changed if name not in left_behind]
 
 
 async def move_base(root: Path, base: BaseBranch, to: str, why: str) -> None:
@@ -232,7 +239,11 @@ async def _read_tree(
             f"Files there that git does not track would be overwritten: {list_names(in_the_way)}. "
             "Move them away, then try again."
         )
-    command = (*NO_HOOKS, "read-tree", *options, "-m", "-u", before, after)
+    # Submodules stay as they are, whatever the settings say: their pins may name commits that are
+    # not there.
+    command = (
+        *NO_HOOKS, "read-tree", "--no-recurse-submodules", *options, "-m", "-u", before, after,
+    )  # fmt: skip
 
     async def move() -> GitResult:
         return await git(

@@ -19,10 +19,10 @@ from model.git.index_entries import write_entries
 from model.git.left_locks import clear_left_locks
 from model.git.run import git
 from model.git.snapshots.files import diff_trees, find_existing, remove_file
+from model.git.submodules import SUBMODULE_MODE
 from model.git.three_way import NO_HOOKS, TIMEOUT
 from model.git.working_tree import Entry, read_working_tree
 
-_SUBMODULE: Final = "160000"
 _LINK: Final = "120000"
 _MAX_PARTS: Final = 100
 """Files for which it is looked whether they were written in part; git writes a few at a time."""
@@ -57,13 +57,14 @@ async def complete_checkout(
 
 
 async def _complete(path: Path, other: str, target: str) -> str:
+    moved = await diff_trees(path, other, target)
     changes = {
         name: sides
-        for name, sides in (await diff_trees(path, other, target)).items()
-        if all(side is None or side.mode != _SUBMODULE for side in sides)
+        for name, sides in moved.items()
+        if all(side is None or side.mode != SUBMODULE_MODE for side in sides)
     }
     await refresh_index(path)
-    differs = await _differ_in_index(path, target) & changes.keys()
+    differs = await _differ_in_index(path, target) & moved.keys()
     is_there = not differs
     if differs and (staged := differs & await _differ_in_index(path, other)):
         return (
@@ -125,8 +126,8 @@ async def _bring_back(path: Path, mine: _Entries, theirs: _Entries) -> list[str]
 async def _differ_in_index(path: Path, commit: str) -> set[str]:
     """Return the files that the index has otherwise than a commit."""
     compared = await git(
-        path, "diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules",
-        commit, "--", timeout=TIMEOUT,
+        path, "diff-index", "--cached", "--name-only", "-z", "--no-renames",
+        "--ignore-submodules=none", commit, "--", timeout=TIMEOUT,
     )  # fmt: skip
     return set(compared.fields)
 

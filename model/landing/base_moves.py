@@ -9,6 +9,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,8 +26,8 @@ from model.git.base_branch import BaseBranch
 from model.git.interrupted_checkout import complete_checkout
 from model.git.run import git
 from model.git.stashes import apply_stash, find_stash_conflicts, find_stashed, stash
+from model.git.submodules import describe_moved_pins
 from model.git.three_way import Place
-from model.git.working_tree import read_working_tree
 from model.landing.fates import WorktreeFates
 from model.landing.records import LandingRecord, LandingRecords
 from model.landing.stacks import Stacks
@@ -128,6 +129,7 @@ class BaseMoves:
         note = await base_branch.describe_outdated(root, move.base)
         notes = [*move.notes, *filter(None, [note]), *await _bring_back(record)]
         record = record.update(state="moved", stashes=False, landing_notes=notes)
+        record = await _note_pins(record, landing.before, landing.after)
         await self._records.put(record)
         self._on_move(record.landing)
         record = await self._stacks.follow(record)
@@ -175,7 +177,8 @@ class BaseMoves:
                 return record.landing
             base = await self._check_newest(root, record)
             await base_branch.check_can_follow(base, record.landing.before)
-            record = record.update(state="returning", since=time.time())
+            checkout = str(base.checkout) if base.checkout else None
+            record = record.update(state="returning", since=time.time(), checkout=checkout)
             await self._records.put(record)
             try:
                 await base_branch.move_base(root, base, record.landing.before, "undo of a landing")
@@ -263,6 +266,7 @@ class BaseMoves:
         if is_return:
             await self._finish_undo(record)
         else:
+            record = await _note_pins(record, landing.before, landing.after)
             record = await self._stacks.follow(record.update(state="moved"))
             done = await self._fates.resume(record)
             await self._records.put(done)
@@ -278,6 +282,7 @@ class BaseMoves:
     async def _finish_undo(self, record: LandingRecord) -> Landing:
         notes = await self._fates.take_back(record)
         notes += await self._stacks.take_back(record)
+        record = await _note_pins(record, record.landing.after, record.landing.before)
         undone = record.update(
             state="done",
             landing_undone_at=time.time(),
@@ -326,7 +331,7 @@ async def _can_stash(move: Move) -> bool:
     Raises `conflict` if they would not fit what lands.
     """
     place, path = move.stash_place, move.base.checkout
-    if place is None or path is None or not (await read_working_tree(path))[0].changed:
+    if place is None or path is None or not await base_branch.list_changes(path):
         return False
     conflicts = await find_stash_conflicts(place, path, move.to)
     if conflicts:
@@ -365,6 +370,16 @@ async def _bring_back(record: LandingRecord) -> list[str]:
 
 def _name_stash(landing: Landing) -> str:
     return f"Stashed while {landing.id} landed"
+
+
+async def _note_pins(record: LandingRecord, before: str, after: str) -> LandingRecord:
+    """Note the submodules of the base's checkout that a move has left behind."""
+    notes = record.landing.notes
+    if record.checkout is not None:
+        with suppress(SpinneyError):  # It has moved, whatever can be read there now.
+            note = await describe_moved_pins(Path(record.checkout), before, after)
+            notes = list(dict.fromkeys([*notes, note] if note else notes))
+    return record.update(landing_notes=notes)
 
 
 async def _contains(root: Path, base: BaseBranch, commit: str) -> bool:

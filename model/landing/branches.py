@@ -8,6 +8,7 @@ from model.base.plural import count
 from model.base.text import clean_line
 from model.domain.worktrees import Worktree
 from model.git.merging import find_operation
+from model.git.submodules import find_left_behind
 from model.git.working_tree import read_working_tree
 from model.state import State
 from model.worktrees import refuse_while_archived, refuse_while_running
@@ -50,7 +51,8 @@ async def find_branch(state: State, worktree: Worktree, base: str) -> Branch:
             "to land.",
             "conflict",
         )
-    if changed := tree.count_files():
+    # A merge of the base moves the pins of submodules, not the submodules.
+    if changed := tree.count_files() - len(await find_left_behind(path, tree)):
         have = "has" if changed == 1 else "have"
         raise SpinneyError(
             f"{count(changed, 'file')} in '{worktree.name}' {have} uncommitted changes. Commit "

@@ -36,7 +36,7 @@ export async function showLandings(app, projectId) {
   if (!landings) return;
   const rows = landings.map((landing) => make(
     "li",
-    make("span.grow", make("b", namesOf(app, landing)), make("small", ` ${landing.method} into ${landing.base}, ${landing.before.slice(0, 8)} → ${landing.after.slice(0, 8)}${landing.undone_at ? ", undone" : ""}`)),
+    make("span.grow", make("b", namesOf(app, landing)), make("small", ` ${landing.method} into ${landing.base}, ${landing.before.slice(0, 8)} → ${landing.after.slice(0, 8)}${landing.undone_at ? ", undone" : ""}`), landing.notes.map((note) => make("p.hint", note))),
     make("small", ageElement(landing.landed_at)),
   ));
   const dialog = make("dialog", make("h2", "What has landed"), { "aria-label": "What has landed" });
