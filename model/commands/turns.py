@@ -28,8 +28,9 @@ from model.state import State
 from model.turns.undoing import UndoPlan, make_undo
 from model.worktrees import creation, require_worktree
 from model.worktrees.announcing import announce
-from model.worktrees.included_files import copy_included, report_problems
+from model.worktrees.included_files import report_problems
 from model.worktrees.lookup import refuse_while_unsettled
+from model.worktrees.new_files import add_files
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -176,7 +177,7 @@ async def _copy_worktree(workspace: "Workspace", source: Worktree, tree: str) ->
     changed = await files.diff_trees(path, "HEAD", tree)
     wanted = {name: after for name, (_, after) in changed.items()}
     await files.write_entries(path, wanted, kept.modes)
-    await copy_included(store, announced.id, root, path)
+    await add_files(store, announced.id, root, path)
     report_problems(store, announced.id)
 
     def compare_with_same_base(state: State) -> list[Event]:

@@ -25,7 +25,7 @@ class CopiedFiles(Resource):
     total: int = 0
     """How many match."""
     problems: list[str] = Field(default=[])
-    """Sentences about those that were not copied."""
+    """Sentences about those that were not copied, and about submodules that have no files."""
 
 
 class Worktree(Resource):
@@ -62,7 +62,7 @@ class Worktree(Resource):
     restored_from: str | None = Field(default=None, exclude_if=lambda point: point is None)
     """The recovery point that it is being restored from, while it is `creating`."""
     copied_files: CopiedFiles | None = Field(default=None, exclude_if=lambda files: files is None)
-    """Set if there were ignored files to copy."""
+    """Set if there were ignored files to copy, or a submodule has no files."""
     dismissed_pr: int | None = None
     """The pull request that the user cleared: it is not detected automatically again."""
     comments_noted_at: float | None = None

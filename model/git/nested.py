@@ -7,13 +7,14 @@ are walked here, and each repository is asked by itself.
 import asyncio
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, Literal
 
 from model.base.errors import SpinneyError
-from model.base.git_layout import GitDirectories, find_git_directories
+from model.base.git_layout import GitDirectories, find_git_directories, is_bare_repository
 from model.base.plural import count
 from model.base.text import clean_line
 from model.git.run import git
@@ -120,7 +121,8 @@ async def _describe(repository: Path, name: str, outer: GitDirectories | None) -
     kind = _classify(directories, outer)
     try:
         files = await _count_files(repository)
-        commits = await _count_commits(repository, kind)
+        known = await _list_main_tips(directories, outer) if kind == "submodule" and outer else []
+        commits = await _count_commits(repository, kind, known)
         dropped = 0 if kind == "worktree" else await _count_dropped_commits(repository)
     except SpinneyError as error:
         return f"the {kind} {name} inside it, which cannot be read ({error.message.rstrip('.')})"
@@ -150,13 +152,27 @@ async def _count_files(repository: Path) -> int:
     return len(await list_uncommitted_files(repository))
 
 
-async def _count_commits(repository: Path, kind: _Kind) -> int:
-    """Count what goes with the repository: of a linked worktree, its branch stays."""
+async def _list_main_tips(directories: GitDirectories, outer: GitDirectories) -> list[str]:
+    """Return the tips that the main checkout's repository of the same submodule has."""
+    main = outer.common_dir / directories.git_dir.relative_to(outer.git_dir)
+    if main == directories.git_dir or not await asyncio.to_thread(is_bare_repository, main):
+        return []
+    listed = await git(main, "show-ref", "--head", "--hash", check=False)
+    return listed.stdout.split()
+
+
+async def _count_commits(repository: Path, kind: _Kind, known: Sequence[str]) -> int:
+    """Count what goes with the repository: of a linked worktree, its branch stays.
+
+    `known` are commits that another repository has.
+    """
     which = ("HEAD", "--not", "--branches") if kind == "worktree" else ("--all", "--not")
+    given = ("--ignore-missing", "--stdin") if known else ()
     # A shallow clone has its oldest commits from a remote, even if no branch of it is known.
     counted = await git(
         repository, "rev-list", "--count", *which, "--remotes", *await _read_shallow(repository),
-        "--", timeout=60, environment={"GIT_WORK_TREE": "."}, check=kind != "worktree",
+        *given, "--", timeout=60, environment={"GIT_WORK_TREE": "."},
+        stdin="".join(f"^{commit}\n" for commit in known).encode(), check=kind != "worktree",
     )  # fmt: skip
     if counted.returncode == 0:
         return int(counted.stdout)

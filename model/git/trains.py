@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from model.base.errors import SpinneyError
 from model.git.run import git
+from model.git.submodule_files import fill_submodules
 from model.git.three_way import (
     NO_HOOKS,
     TIMEOUT,
@@ -26,12 +28,26 @@ class TrainWorktree:
         self.exists = False
         """Whether there is something to remove."""
 
-    async def check_out(self, commit: str) -> None:
-        """Make the files those of a commit. Raises what git reports, such as a full disk."""
-        if not self.exists:
-            self.exists = True  # Whatever a git that is stopped leaves of it.
+    async def check_out(self, commit: str) -> str:
+        """Make the files those of a commit; return what `fill_submodules` does.
+
+        Raises what git reports, such as a full disk.
+        """
+        if self.exists:
+            await self._move(commit)
+        else:
+            await self._add(commit)
+        return await fill_submodules(self.folder, moves=True)
+
+    async def _add(self, commit: str) -> None:
+        self.exists = True  # Whatever a git that is stopped leaves of it.
+        try:
             await add_detached_worktree(self._root, self.folder, commit)
-            return
+        except SpinneyError:
+            await self.remove()
+            raise
+
+    async def _move(self, commit: str) -> None:
         await git(
             self.folder, *NO_HOOKS, "checkout", "--quiet", "--force", "--detach", commit,
             write=True, timeout=TIMEOUT,

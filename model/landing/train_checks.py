@@ -49,6 +49,7 @@ class TrainChecks:
         self._has_setup = False
         self._is_prepared = False
         self._not_copied: list[str] = []
+        self._missing: list[str] = []
         """Why files that other worktrees get are missing, as sentences."""
         # Scripts get the same variables as in a worktree of a person.
         self._place = Worktree(
@@ -76,12 +77,12 @@ class TrainChecks:
                 self._has_setup = True
                 problem = await self._run("setup", output)
                 if problem:
-                    return Outcome("failed", f"The setup failed. {problem}")
+                    return Outcome("failed", f"The setup failed. {problem} {empty}".rstrip())
             problem = await self._run("check", output)
         except SpinneyError as error:
             return Outcome("failed", error.message)
         if problem:
-            return Outcome("failed", " ".join([problem, *self._not_copied]))
+            return Outcome("failed", " ".join([problem, *self._missing]))
         return Outcome("passed")
 
     async def close(self) -> None:
@@ -106,10 +107,11 @@ class TrainChecks:
 
     async def _prepare(self, commit: str) -> None:
         """Make the files those of the commit, and what each new worktree gets."""
-        await self._worktree.check_out(commit)
+        empty = await self._worktree.check_out(commit)
         if not self._is_prepared:
             self._is_prepared = True
             await copy_files(self._root, self._worktree.folder, self._note_copied)
+        self._missing = [*self._not_copied, *filter(None, [empty])]
 
     def _note_copied(self, copied: CopiedFiles) -> None:
         self._not_copied = copied.problems

@@ -20,7 +20,7 @@ from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
 from model.worktrees import ports
-from model.worktrees.included_files import copy_included, report_problems
+from model.worktrees.included_files import report_problems
 from model.worktrees.lookup import (
     next_order,
     refuse_while_running,
@@ -28,6 +28,7 @@ from model.worktrees.lookup import (
     require_project,
     require_worktree,
 )
+from model.worktrees.new_files import add_files
 
 
 async def reorder(store: Store, project_id: str, worktree_ids: list[str]) -> None:
@@ -100,7 +101,7 @@ async def recreate(store: Store, worktree_id: str) -> Worktree:
         else:
             base = worktree.base_branch or project.default_branch
             await git_worktrees.add_worktree(root, path, worktree.branch, base)
-        await copy_included(store, worktree_id, root, path)
+        await add_files(store, worktree_id, root, path)
     await store.accept(
         lambda state: [
             WorktreeUpdated(

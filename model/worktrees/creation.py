@@ -22,10 +22,11 @@ from model.git import fetching, removal
 from model.git import worktrees as git_worktrees
 from model.state import State
 from model.store.store import Store
-from model.worktrees.included_files import copy_included, report_problems
+from model.worktrees.included_files import report_problems
 from model.worktrees.lookup import (
     require_project,
 )
+from model.worktrees.new_files import add_files
 
 
 async def create(
@@ -90,7 +91,7 @@ async def recover(store: Store) -> list[Worktree]:
         project = store.state.projects.get(worktree.project_id)
         if project is not None and await _is_complete(Path(project.path), worktree):
             root, path = Path(project.path), Path(worktree.path)
-            await copy_included(store, worktree.id, root, path)  # What the kill left to copy.
+            await add_files(store, worktree.id, root, path)  # What the kill left to copy.
             await _publish(store, partial(_make_ready_events, worktree_id=worktree.id))
             if worktree.id in store.state.worktrees:
                 finished.append(store.state.worktrees[worktree.id])
@@ -116,7 +117,7 @@ async def _create_with_files(
     """Create the worktree, and copy ignored files into it; return what `_create_in_git` does."""
     warning = await _create_in_git(store, project, worktree, pull_request, branch)
     try:
-        await copy_included(store, worktree.id, Path(project.path), Path(worktree.path))
+        await add_files(store, worktree.id, Path(project.path), Path(worktree.path))
     except BaseException:
         with contextlib.suppress(SpinneyError):
             await _remove_from_git(Path(project.path), worktree)

@@ -29,7 +29,7 @@ from model.git.working_tree import Entry
 from model.state import State
 from model.store.store import Store
 from model.worktrees import ports
-from model.worktrees.included_files import copy_included, report_problems
+from model.worktrees.included_files import report_problems
 from model.worktrees.kept_conversations import KeptConversations, read_kept, write_attachments
 from model.worktrees.lookup import (
     next_order,
@@ -39,6 +39,7 @@ from model.worktrees.lookup import (
     worktrees_directory,
 )
 from model.worktrees.naming import check_name, make_unique_name
+from model.worktrees.new_files import add_files
 from model.worktrees.recovery import FoundPoint, RecoveryPoints
 
 _MAX_LISTED: Final = 5_000
@@ -157,7 +158,7 @@ class WorktreeRestorer:
             if branch is None and found.point.facts.tip:
                 await recovery.create_branch(root, worktree.branch, found.point.facts.tip)
             project = require_project(self._store.state, worktree.project_id)
-            await copy_included(self._store, worktree.id, Path(project.path), path)
+            await add_files(self._store, worktree.id, Path(project.path), path)
         except BaseException as error:
             await self._report_failure(worktree, error)
             raise

@@ -1,0 +1,266 @@
+"""Give a new worktree the files of its submodules, from what other checkouts have of them.
+
+Git leaves them empty. Nothing is fetched from a network, no hook runs, and no command that the
+repository's configuration names (`submodule.<name>.update`). Each gets a repository of its own, as
+by `git submodule update`, with hard links to the objects of the one that it is made from.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from model.base.errors import SpinneyError
+from model.base.git_layout import find_git_directories, is_bare_repository
+from model.base.text import clean_line
+from model.git.run import git
+from model.git.safe_config import list_settings
+from model.git.submodules import SUBMODULE_MODE
+from model.git.three_way import NO_HOOKS
+
+_TIMEOUT: Final = 300.0
+"""Seconds for all submodules of a worktree together."""
+_MAX_SOURCES: Final = 50
+_MAX_NAMED: Final = 10
+_MAX_SETTINGS: Final = 1_000_000
+"""Bytes of `.gitmodules`."""
+_QUIET: Final = (*NO_HOOKS, "-c", "core.logAllRefUpdates=false")
+"""A log of how it was made would look like commits that were left."""
+
+
+_FETCH: Final = (
+    "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc",
+)  # fmt: skip
+_UNWANTED: Final = re.compile(
+    r"submodule\..*\.(?:update=none|active=(?:false|no|off|0))", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    moves: bool
+    deadline: float
+    levels: int = 10
+    """Of submodules inside submodules."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Submodule:
+    name: str
+    """By which git names its repository; may have slashes."""
+    path: str
+    pin: str
+
+
+async def fill_submodules(path: Path, *, moves: bool = False) -> str:
+    """Check out the submodules of the worktree at `path`, also those inside submodules.
+
+    With `moves` those that are checked out already are brought to their pins; else they stay.
+    Canceling leaves none half made. Returns which could not be filled and the command that does
+    it, as a sentence; empty if all have their files.
+    """
+    left = await _fill(path, None, _Limits(moves, time.monotonic() + _TIMEOUT))
+    if not left:
+        return ""
+    names = ", ".join(clean_line(name) for name in left[:_MAX_NAMED])
+    more = f" and {len(left) - _MAX_NAMED} more" if len(left) > _MAX_NAMED else ""
+    command = shlex.join(["git", "-C", str(path), "submodule", "update", "--init", "--recursive"])
+    plural = "" if len(left) == 1 else "s"
+    return (
+        f"The files of the submodule{plural} {names}{more} could not be taken from another "
+        f"checkout. Run: {clean_line(command)}"
+    )
+
+
+async def _fill(path: Path, homes: list[Path] | None, limits: _Limits) -> list[str]:
+    """Fill the submodules of a checkout; return the paths of those that could not be filled.
+
+    `homes` are the git directories of other checkouts of it, if they are not its repository's.
+    """
+    outer = await asyncio.to_thread(find_git_directories, path)
+    if outer is None:
+        return []
+    homes = [outer.common_dir] if homes is None else homes
+    left = []
+    for submodule in await _list_submodules(path):
+        inside = path / submodule.path
+        try:
+            modules = await asyncio.to_thread(_list_modules, homes, submodule.name)
+            await _bring_to_pin(path, outer.git_dir, submodule, modules, limits)
+        except (SpinneyError, OSError):
+            left.append(submodule.path)
+            continue
+        if limits.levels:
+            deeper = replace(limits, levels=limits.levels - 1)
+            left += [f"{submodule.path}/{each}" for each in await _fill(inside, modules, deeper)]
+    return left
+
+
+async def _list_submodules(path: Path) -> list[_Submodule]:
+    """Return the submodules that the index has and that are wanted."""
+    settings = path / ".gitmodules"
+    facts = await asyncio.to_thread(_stat, settings)
+    if facts is None or not stat.S_ISREG(facts.st_mode) or facts.st_size > _MAX_SETTINGS:
+        return []
+    listed = await git(
+        path, "config", "--file", str(settings), "-z", "--get-regexp", r"^submodule\.", check=False
+    )
+    named = [field.partition("\n")[::2] for field in listed.fields]
+    names = {
+        value: key.removeprefix("submodule.").removesuffix(".path")
+        for key, value in named
+        if key.endswith(".path")
+    }
+    if not names:
+        return []
+    own = await asyncio.to_thread(lambda: list(list_settings(path)))
+    unwanted = {
+        key.removeprefix("submodule.").rpartition(".")[0]
+        for key, value in [*named, *own]
+        if _UNWANTED.fullmatch(f"{key}={value}")
+    }
+    listed = await git(path, "ls-files", "-t", "--stage", "-z", timeout=_TIMEOUT)
+    found = await asyncio.to_thread(lambda: list(_parse_entries(listed.fields, names)))
+    return [each for each in found if each.name not in unwanted]
+
+
+def _parse_entries(fields: list[str], names: dict[str, str]) -> Iterator[_Submodule]:
+    for line in fields:
+        head, _, path = line.partition("\t")
+        tag, mode, pin, _ = head.split(" ")
+        # What a sparse checkout leaves out is not wanted.
+        if mode == SUBMODULE_MODE and tag == "H" and path in names:
+            yield _Submodule(names[path], path, pin)
+
+
+async def _bring_to_pin(
+    path: Path, git_dir: Path, submodule: _Submodule, modules: list[Path], limits: _Limits
+) -> None:
+    """Bring a submodule to its pin. Raises `SpinneyError` or `OSError` if it is not there then."""
+    inside, own = path / submodule.path, git_dir / "modules" / submodule.name
+    await asyncio.to_thread(_check_place, path, git_dir / "modules", submodule)
+    await asyncio.to_thread(_clear_interrupted, inside, own)
+    if await asyncio.to_thread(find_git_directories, inside) is not None:
+        if limits.moves:
+            await _move(inside, submodule.pin, [own, *modules], limits)
+        return
+    source = await _find_source(modules, submodule.pin)
+    await asyncio.to_thread(_require_free, inside, own)
+    try:
+        await _clone(inside, own, source, submodule.pin, limits)
+        await _run(inside, limits, "checkout", "--quiet", "--detach", "--force", submodule.pin)
+    except BaseException:
+        await asyncio.shield(asyncio.to_thread(_remove, inside, own))
+        raise
+    await git(
+        path, *NO_HOOKS, "submodule", "--quiet", "init", "--", submodule.path,
+        write=True, check=False,
+    )  # fmt: skip
+
+
+async def _move(inside: Path, pin: str, modules: list[Path], limits: _Limits) -> None:
+    """Bring a submodule that is checked out to another commit; its changes prevent that."""
+    head = await git(inside, "rev-parse", "--verify", "HEAD", check=False)
+    if head.stdout == pin:
+        return
+    source = await _find_source(modules, pin)
+    if source != modules[0]:
+        await _run(inside, limits, "fetch", *_FETCH, "--", str(source), pin)
+    await _run(inside, limits, "checkout", "--quiet", "--detach", pin)
+
+
+async def _clone(inside: Path, own: Path, source: Path, pin: str, limits: _Limits) -> None:
+    """Make the repository of a submodule, with the remote branches that the source knows."""
+    url = await git(inside.parent, "config", "--file", str(source / "config"), "remote.origin.url")
+    await asyncio.to_thread(own.parent.mkdir, parents=True, exist_ok=True)
+    await _run(
+        inside.parent, limits, "clone", "--quiet", "--local", "--no-checkout", "--template=",
+        "--separate-git-dir", str(own), "--origin", "origin", "--", str(source), str(inside),
+    )  # fmt: skip
+    # It names a branch of the source, which is none of the remote's.
+    await _run(inside, limits, "update-ref", "--no-deref", "-d", "refs/remotes/origin/HEAD")
+    await _run(
+        inside, limits, "fetch", *_FETCH, "--prune", "--", str(source),
+        "+refs/remotes/*:refs/remotes/*", pin,
+    )  # fmt: skip
+    await _run(inside, limits, "config", "remote.origin.url", url.stdout)
+
+
+async def _run(cwd: Path, limits: _Limits, *args: str) -> None:
+    left = limits.deadline - time.monotonic()
+    if left <= 0:
+        raise SpinneyError("The submodules took too long.", "timeout")
+    await git(cwd, *_QUIET, *args, write=True, timeout=left)
+
+
+async def _find_source(modules: list[Path], pin: str) -> Path:
+    """Return the first of these repositories that has a commit."""
+    for module in modules:
+        found = await git(module, "cat-file", "-e", f"{pin}^{{commit}}", check=False)
+        if found.returncode == 0:
+            return module
+    raise SpinneyError("No checkout has its commit.", "not_found")
+
+
+def _list_modules(homes: list[Path], name: str) -> list[Path]:
+    """Return the repositories that a submodule has in checkouts of its repository. Blocks."""
+    found = []
+    for home in homes:
+        others = sorted((home / "worktrees").glob("*"))[:_MAX_SOURCES]
+        modules = (each / "modules" / name for each in (home, *others))
+        found += [each for each in modules if is_bare_repository(each)]
+    return found
+
+
+def _check_place(path: Path, modules: Path, submodule: _Submodule) -> None:
+    """Refuse names and paths that lead elsewhere, as an attacker's `.gitmodules` may. Blocks."""
+    parts = submodule.name.split("/")
+    above = [modules.joinpath(*parts[:depth]) for depth in range(1, len(parts))]
+    real = Path(os.path.realpath(path), submodule.path)
+    if (
+        {"", ".", ".."} & {*parts}
+        or any(is_bare_repository(each) for each in above)
+        or Path(os.path.realpath(path / submodule.path)) != real
+    ):
+        raise SpinneyError("Its name or its path leads elsewhere.", "conflict")
+
+
+def _clear_interrupted(inside: Path, own: Path) -> None:
+    """Remove what a kill has left of a checkout that never was complete. Blocks."""
+    if is_bare_repository(own) and not (own / "index").exists():
+        is_writing = (own / "index.lock").exists()
+        if (
+            is_writing
+            or not inside.is_dir()
+            or {each.name for each in inside.iterdir()} <= {".git"}
+        ):
+            _remove(inside, own)
+
+
+def _require_free(inside: Path, own: Path) -> None:
+    facts = _stat(inside)
+    if os.path.lexists(own) or (facts and (stat.S_ISDIR(facts.st_mode) and any(inside.iterdir()))):
+        raise SpinneyError("Something else is in its place.", "conflict")
+
+
+def _stat(file: Path) -> os.stat_result | None:
+    try:
+        return file.lstat()
+    except OSError:
+        return None
+
+
+def _remove(inside: Path, own: Path) -> None:
+    """Remove what was begun, and keep the empty folder that git has made for it. Blocks."""
+    shutil.rmtree(own, ignore_errors=True)
+    shutil.rmtree(inside, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        inside.mkdir()
