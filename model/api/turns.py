@@ -2,13 +2,15 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from model.api.changes import ChangedFile, FileDiff
 from model.api.command import command
 from model.domain.resource import Resource
 from model.domain.sessions import Session
 from model.domain.turns import TurnFile, UndoScope
 
-UndoAction = Literal["restore", "merge", "conflict", "keep"]
+UndoAction = Literal["restore", "merge", "conflict", "keep", "submodule"]
 UndoChoice = Literal["keep", "before", "markers"]
 
 
@@ -49,7 +51,8 @@ class UndoneFile(Resource):
     path: str
     action: UndoAction
     """`restore`: the old content comes back. `merge`: later changes in other places stay.
-    `conflict`: the same lines were changed since, so a choice is needed. `keep`: it stays."""
+    `conflict`: the same lines were changed since, so a choice is needed. `keep`: it stays.
+    `submodule`: one that has changed since the turn began; what is in it is not undone."""
     others: bool = False
     """Also changed by others during the turn, so it is kept unless chosen otherwise."""
     deletes: bool = False
@@ -75,6 +78,8 @@ class UndoResult(Resource):
     """The text of the message that began the first of them, and of those sent into that turn, to
     edit and send it again.
     """
+    submodules: list[str] = Field(default_factory=list)
+    """Submodules that have changed since the first of them began; they stay as they are."""
 
 
 @command

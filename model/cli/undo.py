@@ -24,6 +24,7 @@ _ACTIONS: Final = {
     "merge": "merged; later changes stay",
     "conflict": "changed since: choose with --keep or --before",
     "keep": "kept as it is",
+    "submodule": "a submodule: not undone",
 }
 _CHOICES: Final = {"keep": "kept as it is", "before": "taken as it was before"}
 _SCOPES: Final = {

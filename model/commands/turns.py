@@ -269,6 +269,7 @@ async def _record(
     return api.UndoResult(
         turns=[_summarize(turn) for turn in changed],
         message=await _read_prompt(workspace, turns[-1]),
+        submodules=undo.submodules if undo is not None else [],
     )
 
 
@@ -325,6 +326,10 @@ def _describe(turn_ids: list[str], plan: UndoPlan) -> api.UndoPreview:
             has_markers=file.markers is not None,
         )
         for name, file in plan.files.items()
+    ]
+    files += [
+        api.UndoneFile(path=name, action="submodule")
+        for name in sorted(plan.submodules - plan.files.keys())
     ]
     return api.UndoPreview(turn_ids=turn_ids, files=files)
 

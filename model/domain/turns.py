@@ -32,6 +32,8 @@ class Undo(Resource):
     before_tree: str = ""
     """Snapshots of the worktree around the undo of the files; empty if none was undone."""
     after_tree: str = ""
+    submodules: list[str] = Field(default_factory=list)
+    """Submodules that have changed since the first turn began, and stay as they are."""
     conversation: dict[str, Any] | None = None
     """What brings the rewound conversation back."""
     previous: "Undo | None" = None

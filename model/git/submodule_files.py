@@ -8,12 +8,9 @@ by `git submodule update`, with hard links to the objects of the one that it is 
 import asyncio
 import contextlib
 import os
-import re
 import shlex
 import shutil
-import stat
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -22,16 +19,13 @@ from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories, is_bare_repository
 from model.base.text import clean_line
 from model.git.run import git
-from model.git.safe_config import list_settings
-from model.git.submodules import SUBMODULE_MODE
+from model.git.submodules import Submodule, list_submodules
 from model.git.three_way import NO_HOOKS
 
 _TIMEOUT: Final = 300.0
 """Seconds for all submodules of a worktree together."""
 _MAX_SOURCES: Final = 50
 _MAX_NAMED: Final = 10
-_MAX_SETTINGS: Final = 1_000_000
-"""Bytes of `.gitmodules`."""
 _QUIET: Final = (*NO_HOOKS, "-c", "core.logAllRefUpdates=false")
 """A log of how it was made would look like commits that were left."""
 
@@ -39,9 +33,6 @@ _QUIET: Final = (*NO_HOOKS, "-c", "core.logAllRefUpdates=false")
 _FETCH: Final = (
     "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc",
 )  # fmt: skip
-_UNWANTED: Final = re.compile(
-    r"submodule\..*\.(?:update=none|active=(?:false|no|off|0))", re.DOTALL
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +41,6 @@ class _Limits:
     deadline: float
     levels: int = 10
     """Of submodules inside submodules."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Submodule:
-    name: str
-    """By which git names its repository; may have slashes."""
-    path: str
-    pin: str
 
 
 async def fill_submodules(path: Path, *, moves: bool = False) -> str:
@@ -90,7 +73,7 @@ async def _fill(path: Path, homes: list[Path] | None, limits: _Limits) -> list[s
         return []
     homes = [outer.common_dir] if homes is None else homes
     left = []
-    for submodule in await _list_submodules(path):
+    for submodule in await list_submodules(path):
         inside = path / submodule.path
         try:
             modules = await asyncio.to_thread(_list_modules, homes, submodule.name)
@@ -104,45 +87,8 @@ async def _fill(path: Path, homes: list[Path] | None, limits: _Limits) -> list[s
     return left
 
 
-async def _list_submodules(path: Path) -> list[_Submodule]:
-    """Return the submodules that the index has and that are wanted."""
-    settings = path / ".gitmodules"
-    facts = await asyncio.to_thread(_stat, settings)
-    if facts is None or not stat.S_ISREG(facts.st_mode) or facts.st_size > _MAX_SETTINGS:
-        return []
-    listed = await git(
-        path, "config", "--file", str(settings), "-z", "--get-regexp", r"^submodule\.", check=False
-    )
-    named = [field.partition("\n")[::2] for field in listed.fields]
-    names = {
-        value: key.removeprefix("submodule.").removesuffix(".path")
-        for key, value in named
-        if key.endswith(".path")
-    }
-    if not names:
-        return []
-    own = await asyncio.to_thread(lambda: list(list_settings(path)))
-    unwanted = {
-        key.removeprefix("submodule.").rpartition(".")[0]
-        for key, value in [*named, *own]
-        if _UNWANTED.fullmatch(f"{key}={value}")
-    }
-    listed = await git(path, "ls-files", "-t", "--stage", "-z", timeout=_TIMEOUT)
-    found = await asyncio.to_thread(lambda: list(_parse_entries(listed.fields, names)))
-    return [each for each in found if each.name not in unwanted]
-
-
-def _parse_entries(fields: list[str], names: dict[str, str]) -> Iterator[_Submodule]:
-    for line in fields:
-        head, _, path = line.partition("\t")
-        tag, mode, pin, _ = head.split(" ")
-        # What a sparse checkout leaves out is not wanted.
-        if mode == SUBMODULE_MODE and tag == "H" and path in names:
-            yield _Submodule(names[path], path, pin)
-
-
 async def _bring_to_pin(
-    path: Path, git_dir: Path, submodule: _Submodule, modules: list[Path], limits: _Limits
+    path: Path, git_dir: Path, submodule: Submodule, modules: list[Path], limits: _Limits
 ) -> None:
     """Bring a submodule to its pin. Raises `SpinneyError` or `OSError` if it is not there then."""
     inside, own = path / submodule.path, git_dir / "modules" / submodule.name
@@ -220,7 +166,7 @@ def _list_modules(homes: list[Path], name: str) -> list[Path]:
     return found
 
 
-def _check_place(path: Path, modules: Path, submodule: _Submodule) -> None:
+def _check_place(path: Path, modules: Path, submodule: Submodule) -> None:
     """Refuse names and paths that lead elsewhere, as an attacker's `.gitmodules` may. Blocks."""
     parts = submodule.name.split("/")
     above = [modules.joinpath(*parts[:depth]) for depth in range(1, len(parts))]
@@ -246,16 +192,8 @@ def _clear_interrupted(inside: Path, own: Path) -> None:
 
 
 def _require_free(inside: Path, own: Path) -> None:
-    facts = _stat(inside)
-    if os.path.lexists(own) or (facts and (stat.S_ISDIR(facts.st_mode) and any(inside.iterdir()))):
+    if os.path.lexists(own) or (inside.is_dir() and any(inside.iterdir())):
         raise SpinneyError("Something else is in its place.", "conflict")
-
-
-def _stat(file: Path) -> os.stat_result | None:
-    try:
-        return file.lstat()
-    except OSError:
-        return None
 
 
 def _remove(inside: Path, own: Path) -> None:

@@ -1,26 +1,124 @@
-"""Submodules whose pin, the commit that a commit of the repository names for them, has moved.
+"""Submodules: which there are, and how they differ from their pins.
 
-Git changes the pin and leaves the submodule's files as they are, so it then reports the submodule
-as changed. Nothing of a person is in that, unless they changed it by themselves.
+The pin is the commit that a commit of the repository names for one. Git moves it and leaves the
+submodule's files as they are, so it then reports the submodule as changed. Nothing of a person is
+in that, unless they changed it by themselves.
 """
 
 import asyncio
 import os
+import re
 import shlex
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from model.base.git_layout import find_git_directories
 from model.base.text import clean_line
 from model.git.run import git
+from model.git.safe_config import list_settings
+from model.git.uncommitted import list_uncommitted_files
 from model.git.working_tree import Entry, WorkingTree, read_working_tree
 
 SUBMODULE_MODE: Final = "160000"
 _TIMEOUT: Final = 60
 _MAX_EXAMINED: Final = 50
+_MAX_SETTINGS: Final = 1_000_000
+"""Bytes of `.gitmodules`."""
 _MAX_NAMED: Final = 20
 _WHOLE_PINS: Final = ("--ignore-submodules=none", "--no-renames", "--full-index")
 """Settings may leave submodules out of differences."""
+
+
+_UNWANTED: Final = re.compile(
+    r"submodule\..*\.(?:update=none|active=(?:false|no|off|0))", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Submodule:
+    """A submodule, as the index has it."""
+
+    name: str
+    """By which git names its repository; may have slashes."""
+    path: str
+    pin: str
+    """The commit that it should be at."""
+
+
+async def list_submodules(path: Path) -> list[Submodule]:
+    """Return the submodules that the index has and that are wanted."""
+    settings = path / ".gitmodules"
+    if not await asyncio.to_thread(_is_small_file, settings):
+        return []
+    listed = await git(
+        path, "config", "--file", str(settings), "-z", "--get-regexp", r"^submodule\.", check=False
+    )
+    named = [field.partition("\n")[::2] for field in listed.fields]
+    names = {
+        value: key.removeprefix("submodule.").removesuffix(".path")
+        for key, value in named
+        if key.endswith(".path")
+    }
+    if not names:
+        return []
+    own = await asyncio.to_thread(lambda: list(list_settings(path)))
+    unwanted = {
+        key.removeprefix("submodule.").rpartition(".")[0]
+        for key, value in [*named, *own]
+        if _UNWANTED.fullmatch(f"{key}={value}")
+    }
+    listed = await git(path, "ls-files", "-t", "--stage", "-z", timeout=_TIMEOUT)
+    found = await asyncio.to_thread(lambda: list(_parse_entries(listed.fields, names)))
+    return [each for each in found if each.name not in unwanted]
+
+
+def _is_small_file(file: Path) -> bool:
+    try:
+        facts = file.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(facts.st_mode) and facts.st_size <= _MAX_SETTINGS
+
+
+def _parse_entries(fields: list[str], names: dict[str, str]) -> Iterator[Submodule]:
+    for line in fields:
+        head, _, path = line.partition("\t")
+        tag, mode, pin, _ = head.split(" ")
+        # What a sparse checkout leaves out is not wanted.
+        if mode == SUBMODULE_MODE and tag == "H" and path in names:
+            yield Submodule(names[path], path, pin)
+
+
+async def find_changed_since(path: Path, moment: float) -> list[str]:
+    """Return the submodules in which an uncommitted file has changed since then.
+
+    Also those inside submodules. Raises what git reports.
+    """
+    found = []
+    for submodule in await list_submodules(path):
+        inside = path / submodule.path
+        if await asyncio.to_thread(find_git_directories, inside) is None:
+            continue
+        files = await list_uncommitted_files(inside)
+        if await asyncio.to_thread(_have_changed, inside, files, moment):
+            found.append(submodule.path)
+        deeper = await find_changed_since(inside, moment)
+        found += [f"{submodule.path}/{name}" for name in deeper]
+    return found
+
+
+def _have_changed(root: Path, names: list[str], moment: float) -> bool:
+    for name in names:
+        file = root / name
+        while not os.path.lexists(file):  # The folder of a deleted file has the time of that.
+            file = file.parent
+        facts = file.lstat()
+        if max(facts.st_mtime, facts.st_ctime) >= moment:
+            return True
+    return False
 
 
 async def find_left_behind(path: Path, tree: WorkingTree) -> set[str]:

@@ -22,6 +22,7 @@ from model.git.snapshots.chain import Reason, SnapshotNote
 from model.git.snapshots.reverse import Change, Choice, ReversedFile
 from model.git.snapshots.reversible import read_reversible
 from model.git.snapshots.trees import replace_entries
+from model.git.submodules import find_changed_since
 from model.git.working_tree import Entry
 from model.store.store import Store
 from model.turns.recorder import TurnRecorder, read_turn_blocks
@@ -39,6 +40,8 @@ class UndoPlan:
     """Files that others changed at the same time; they are kept unless chosen."""
     modes: dict[str, int] = field(default_factory=dict)
     """Permissions other than 644 and 755 of files that come back."""
+    submodules: set[str] = field(default_factory=set)
+    """Submodules that have changed since the turns began, which stay as they are."""
 
 
 class TurnUndoer:
@@ -87,8 +90,8 @@ class TurnUndoer:
 
     async def preview(self, worktree: Worktree, turns: Sequence[Turn]) -> UndoPlan:
         """Return what undoing these turns, the newest first, would do to the files."""
-        captured = await capture.write_tree(Path(worktree.path))
-        return await self._plan(Path(worktree.path), turns, captured.tree)
+        root = Path(worktree.path)
+        return await self._plan(root, turns, (await capture.write_tree(root)).tree)
 
     async def undo(
         self,
@@ -117,7 +120,11 @@ class TurnUndoer:
         await self._apply(worktree, decided, plan.modes)
         after = await self._take_snapshot(worktree, turns[0], "request")
         return make_undo(turns, what).model_copy(
-            update={"before_tree": before, "after_tree": after}
+            update={
+                "before_tree": before,
+                "after_tree": after,
+                "submodules": sorted(plan.submodules),
+            }
         )
 
     async def redo(self, worktree: Worktree, undo: Undo, choices: Mapping[str, Choice]) -> None:
@@ -145,6 +152,7 @@ class TurnUndoer:
         modes: dict[str, int] = {}
         others: set[str] = set()
         mixed: set[str] = set()
+        moved: set[str] = set()
         for turn in turns:
             if not turn.before_tree or not turn.after_tree:
                 raise SpinneyError(
@@ -155,6 +163,7 @@ class TurnUndoer:
             reversible = await read_reversible(root, turn.before_tree, turn.after_tree)
             change = reversible.files
             modes |= reversible.modes
+            moved |= reversible.submodules
             listed = {file.path: file.others for file in turn.files}
             # Of very many files some are not listed.
             is_shared = any(listed.values())
@@ -166,7 +175,7 @@ class TurnUndoer:
         for path in mixed & {file.path for file in planned.values() if file.now != file.before}:
             name = to_display_name(path)
             planned[name] = replace(planned[name], action="conflict", result=planned[name].now)
-        return UndoPlan(planned, others, modes)
+        return UndoPlan(planned, others, modes, await _find_submodules(root, turns, moved))
 
     async def _add_undone(
         self, root: Path, turns: Sequence[Turn], plan: UndoPlan, began: str, before: str
@@ -252,9 +261,18 @@ async def _plan_redo(root: Path, undo: Undo, now: str) -> UndoPlan:
     return UndoPlan(_by_name(planned), modes=change.modes)
 
 
+async def _find_submodules(root: Path, turns: Sequence[Turn], moved: set[str]) -> set[str]:
+    """Return the submodules that were moved, or have changed since the turns began."""
+    began = min((turn.started_at for turn in turns), default=time.time())
+    inside = await find_changed_since(root, began)
+    return {to_display_name(name) for name in moved.union(inside)}
+
+
 def _decide(plan: UndoPlan, choices: Mapping[str, Choice]) -> list[ReversedFile]:
     """Apply a person's choices. Raises `conflict` for a conflict without one."""
-    for name in choices:
+    for name, choice in choices.items():
+        if name in plan.submodules and choice == "keep":
+            continue
         if name not in plan.files:
             raise SpinneyError(f"Invalid field 'choices': the turn did not change '{name[:200]}'.")
     decided = [

@@ -43,6 +43,7 @@ _ACTIONS: Final = {
     "merge": "merged; later changes stay",
     "conflict": "changed since: choose",
     "keep": "kept as it is",
+    "submodule": "a submodule: not undone",
 }
 
 
@@ -188,6 +189,8 @@ def _file_field(index: int, file: UndoneFile, typed: Form, before: str) -> Eleme
         fate = "kept: others changed it, too"
     elif file.deletes and file.action == "restore":
         fate = "deleted"
+    if file.action == "submodule":
+        return make("p", f"{shorten(file.path, _PATH_LENGTH)}: {fate}")
     choices = {} if file.action == "conflict" and not file.others else {"": "As said"}
     choices |= {"keep": "Keep it as it is", "before": "Delete it" if file.deletes else before}
     choices |= {"markers": "Both, with conflict markers"} if file.has_markers else {}

@@ -102,7 +102,9 @@ async def _undo(
     elif scope != "files":
         desk.follow_session()
     undone = count(len(result.turns), "turn")
-    desk.say(f"Undone: {undone}. {desk.key_of('redo_turn') or '/redo'} brings it back.")
+    left = ", ".join(map(clean_line, result.submodules))
+    note = f" Not undone in submodules: {left}." if left else ""
+    desk.say(f"Undone: {undone}.{note} {desk.key_of('redo_turn') or '/redo'} brings it back.")
 
 
 async def _ask(

@@ -27,6 +27,7 @@ _ACTIONS: Final = {
     "merge": ("merged; later changes stay", "$success"),
     "conflict": ("changed since: choose", "$error"),
     "keep": ("kept as it is", "$text-muted"),
+    "submodule": ("a submodule: not undone", "$warning"),
 }
 _CHOICES: Final = {
     "keep": ("kept as it is", "$text-muted"),
@@ -134,6 +135,8 @@ class UndoTurn(Dialog[Decision]):
         if at is None:
             return
         file = self.files[at]
+        if file.action == "submodule":
+            return
         # Not one that changes nothing: such a file is kept anyway.
         keeps = ["keep"] * (file.action != "keep")
         choices = cast("list[UndoChoice]", [*keeps, "before", *(["markers"] * file.has_markers)])

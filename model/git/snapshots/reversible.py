@@ -33,6 +33,8 @@ class ReversibleChange:
     files: Change
     modes: dict[str, int]
     """Permissions other than 644 and 755 that files had before it."""
+    submodules: frozenset[str] = frozenset()
+    """Those that were moved to other commits, where they stay."""
 
 
 async def read_reversible(root: Path, before: str, after: str) -> ReversibleChange:
@@ -50,7 +52,8 @@ async def read_reversible(root: Path, before: str, after: str) -> ReversibleChan
         added = [path for path, (old, _) in change.items() if old is None]
         left_alone |= await _find_ignored(root, before, added)
     found = {path: entries for path, entries in change.items() if path not in left_alone}
-    return ReversibleChange(found, kept[0].modes)
+    moved = (path for path, (old, new) in change.items() if _has_gitlink(old) and _has_gitlink(new))
+    return ReversibleChange(found, kept[0].modes, frozenset(moved))
 
 
 def _has_gitlink(*entries: Entry | None) -> bool:

@@ -23,6 +23,7 @@ from model.commands.turns import (
 from model.domain.messages import ImageBlock
 from model.git.snapshots import conversions, files
 from tests.model.chat.test_uploads import PNG
+from tests.model.git.snapshots.situations import add_submodule
 from tests.model.turns.conftest import Desk
 from tests.patience import PATIENCE
 
@@ -306,3 +307,37 @@ async def test_an_interrupted_undo_is_completed_by_undoing_again(
     await redo_turn(desk.workspace, turn.turn_id)
     contents = [(desk.root / name).read_text() for name in ("read.me", "b", "c")]
     assert contents == ["the agent's"] * 3
+
+
+@pytest.mark.parametrize("change", ["file", "new file", "deleted", "commit"])
+async def test_an_undo_names_the_submodules_whose_files_it_leaves(desk: Desk, change: str) -> None:
+    add_submodule(desk.repository, desk.root)
+    inside = desk.root / "sub"
+    for command in (("add", "--all"), ("commit", "--quiet", "--message", "All")):
+        desk.repository.git(*command, cwd=inside)
+    desk.repository.git("commit", "--quiet", "--all", "--message", "Add sub", cwd=desk.root)
+    session = await desk.add_session()
+    before = await desk.play(session, lambda root: write(root / "read.me", "first\n"))
+
+    def work(root: Path) -> None:
+        write(root / "read.me", "second\n")
+        match change:
+            case "file":
+                write(root / "sub/in sub", "by the agent\n")
+            case "new file":
+                write(root / "sub/new.txt", "by the agent\n")
+            case "deleted":
+                (root / "sub/in sub").unlink()
+            case _:
+                desk.repository.commit("new.txt", "by the agent\n", cwd=root / "sub")
+
+    turn = await desk.play(session, work)
+    preview = await preview_undo(desk.workspace, turn.turn_id)
+    assert {file.path: file.action for file in preview.files} == {
+        "read.me": "restore",
+        "sub": "submodule",
+    }
+    undone = await undo_turn(desk.workspace, turn.turn_id, "files", choices={"sub": "keep"})
+    assert undone.submodules == ["sub"]
+    assert (desk.root / "read.me").read_text() == "first\n"
+    assert [file.path for file in before.files] == ["read.me"]

@@ -9,7 +9,7 @@ import { pluralize } from "../format.js";
  * @typedef {import("../app.js").App} App
  * @typedef {import("./turns.js").Turn} Turn
  * @typedef {"both" | "files" | "conversation"} Scope
- * @typedef {{ path: string, action: "restore" | "merge" | "conflict" | "keep", others: boolean, deletes: boolean, has_markers: boolean }} UndoneFile
+ * @typedef {{ path: string, action: "restore" | "merge" | "conflict" | "keep" | "submodule", others: boolean, deletes: boolean, has_markers: boolean }} UndoneFile
  *
  * @typedef {object} Task
  * @property {string} title
@@ -22,7 +22,7 @@ import { pluralize } from "../format.js";
 
 /** @type {Record<Scope, string>} */
 const SCOPES = { both: "Files and conversation", files: "Files only", conversation: "Conversation only" };
-const ACTIONS = { restore: "Restored", merge: "Merged; later changes stay", conflict: "Choose: changed since", keep: "Kept as it is" };
+const ACTIONS = { restore: "Restored", merge: "Merged; later changes stay", conflict: "Choose: changed since", keep: "Kept as it is", submodule: "A submodule: not undone" };
 
 /**
  * Ask what to undo of a turn, and undo it.
@@ -127,7 +127,7 @@ class UndoDialog {
     const old = this.#selects;
     this.#selects = new Map();
     this.list.hidden = !files.length;
-    this.list.replaceChildren(...files.map((file) => make("li", make("span.path", file.path, { title: file.path }), this.#choiceField(file, old.get(file.path)?.value))));
+    this.list.replaceChildren(...files.map((file) => make("li", make("span.path", file.path, { title: file.path }), file.action === "submodule" ? make("small", describe(file)) : this.#choiceField(file, old.get(file.path)?.value))));
   }
 
   /** @param {UndoneFile} file @param {string} [chosen] before */
