@@ -77,7 +77,8 @@ class TrainChecks:
                 self._has_setup = True
                 problem = await self._run("setup", output)
                 if problem:
-                    return Outcome("failed", f"The setup failed. {problem} {empty}".rstrip())
+                    why = " ".join([f"The setup failed. {problem}", *self._missing])
+                    return Outcome("failed", why)
             problem = await self._run("check", output)
         except SpinneyError as error:
             return Outcome("failed", error.message)

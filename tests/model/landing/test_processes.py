@@ -85,7 +85,7 @@ OPERATIONS: Final = {
     "look at a worktree": "for-each-ref status",
     "look at a worktree with changes": "for-each-ref status diff",
     "look at a worktree with a new commit": "for-each-ref status rev-list merge-base diff",
-    "summarize a branch": "for-each-ref merge-base diff",
+    "summarize a branch": "for-each-ref rev-parse merge-base diff",
     "create a worktree": "for-each-ref for-each-ref branch worktree-add",
     # Twice: a teardown may have taken minutes, in which a file was saved.
     "remove a worktree": (
