@@ -13,7 +13,8 @@ async def list_recovery_points(project_id: str | None = None) -> list[RecoveryPo
     One is made before a worktree is deleted, also by force, and before uncommitted changes may be
     lost by a discard, a pull, an abort, a stash or a restored file. Others keep sessions alone
     (`sessions_only`): of a deleted session, and of a worktree or project that was removed from
-    Spinney. They are kept for `recovery_keep_days` days.
+    Spinney. They are kept for `recovery_keep_days` days. A damaged one is left out, and named by
+    `get_problems`. Fails if there is none, but a repository cannot be read that may have some.
     """
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
 from model.git.snapshots.conversations import drop_unreachable
-from model.git.snapshots.prune import prune_points, shorten_chains
+from model.git.snapshots.prune import prune_points, remove_damaged_refs, shorten_chains
 from model.git.worktrees import path_exists
 from model.store.store import Store
 
@@ -62,8 +62,10 @@ class RecoveryPruning:
         preferences = self._store.state.preferences
         days = preferences.recovery_keep_days
         cutoff = now - days * _DAY if days else float("-inf")
+        known = self._store.state.worktrees.keys()
+        await remove_damaged_refs(root, cutoff, known)
         await prune_points(root, cutoff, preferences.recovery_max_mb * _MEGABYTE)
         if root == self._archive:
             await drop_unreachable(root)
         elif days:
-            await shorten_chains(root, cutoff, self._store.state.worktrees.keys())
+            await shorten_chains(root, cutoff, known)

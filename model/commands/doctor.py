@@ -109,6 +109,7 @@ async def get_problems(workspace: "Workspace") -> list[str]:
         *workspace.problems,
         *workspace.notices.list_problems(),
         *await workspace.landing.moves.list_problems(),
+        *await workspace.recovery_points.list_problems(),
         *unusable,
         *(project_directory_missing(path).message for path in missing),
     ]

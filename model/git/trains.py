@@ -3,11 +3,13 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.git.run import git
+from model.git.snapshots.own_refs import OWN_REFS, delete_ref, set_ref
 from model.git.submodule_files import fill_submodules
 from model.git.three_way import (
     NO_HOOKS,
@@ -16,7 +18,7 @@ from model.git.three_way import (
     remove_detached_worktree,
 )
 
-REFS: Final = "refs/spinney/trains/"
+REFS: Final = OWN_REFS + "trains/"
 
 
 class TrainWorktree:
@@ -66,12 +68,13 @@ class TrainWorktree:
 
 async def keep_commit(root: Path, train_id: str, commit: str) -> None:
     """Keep a commit, and with it all before it, from `git gc`."""
-    await git(root, *NO_HOOKS, "update-ref", REFS + train_id, commit, write=True)
+    await set_ref(root, REFS + train_id, commit)
 
 
 async def forget_commit(root: Path, train_id: str) -> None:
     """Leave the commits of a train to `git gc`."""
-    await git(root, *NO_HOOKS, "update-ref", "-d", REFS + train_id, write=True, check=False)
+    with suppress(SpinneyError):
+        await delete_ref(root, REFS + train_id)
 
 
 async def read_heads(root: Path, branches: Sequence[str]) -> dict[str, str]:

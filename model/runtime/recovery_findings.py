@@ -22,7 +22,7 @@ async def check_recovery_points(directories: Directories) -> list[Finding]:
     findings = []
     for path in [*paths, directories.recovery]:
         with suppress(SpinneyError, OSError):
-            if points := await list_points(path):
+            if points := (await list_points(path)).points:
                 size = sum(point.facts.size_bytes for point in points) / 1e6
                 found = f"{count(len(points), 'recovery point')}, {size:.1f} MB"
                 findings.append(Finding("recovery", True, f"{clean_line(str(path))}, {found}"))

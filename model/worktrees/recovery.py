@@ -20,10 +20,10 @@ from model.domain.projects import Project
 from model.domain.recovery import SESSION_REASONS, RecoveryPoint, SnapshotReason
 from model.domain.sessions import Session
 from model.domain.worktrees import Worktree
-from model.git.snapshots import chain, recovery, restore
+from model.git.snapshots import chain, own_refs, recovery, restore
 from model.git.snapshots.chain import Snapshot, SnapshotNote
 from model.git.snapshots.conversations import prepare_archive
-from model.git.snapshots.recovery import PointFacts, StoredPoint
+from model.git.snapshots.recovery import ListedPoints, PointFacts, StoredPoint
 from model.git.worktrees import path_exists
 from model.projects.tree import without_secrets
 from model.store.store import Store
@@ -232,47 +232,100 @@ class RecoveryPoints:
     async def list(self, project_id: str | None = None) -> list[FoundPoint]:
         """Return the recovery points of one project or of all, newest first.
 
-        A repository that cannot be read has none.
+        A damaged one, and those of a repository that cannot be read, are left out: `list_problems`
+        names them.
+
+        Raises:
+            SpinneyError: There is none, and a repository cannot be read: it may have some.
         """
+        listed = await self._read_all(project_id)
+        found: dict[str, FoundPoint] = {}
+        for each in listed:
+            for point in each.points.points:
+                is_alone = point.snapshot.note.reason in SESSION_REASONS
+                if is_alone != (each.project is None):
+                    continue  # It was not put there by Spinney.
+                owner = each.project.id if each.project else self._find_project(point.facts)
+                # Two projects may be checkouts of one repository.
+                is_known = point.id in found and point.facts.project_id != owner
+                if not is_known and project_id in (None, owner):
+                    found[point.id] = FoundPoint(each.root, owner, point)
+        unread = [each for each in listed if each.error is not None]
+        if unread and not found:
+            raise SpinneyError(" ".join(map(_describe_unread, unread)), "not_found")
+        return sorted(found.values(), key=lambda each: -each.point.snapshot.note.created_at)
+
+    async def list_problems(self) -> Sequence[str]:
+        """Return what of the recovery points and snapshots is damaged, as sentences."""
+        problems: dict[str, None] = {}
+        for each in await self._read_all():
+            where = f"'{each.project.name}'" if each.project else "deleted sessions"
+            if each.error is None:
+                problems |= {
+                    f"A recovery point of {where} is damaged and cannot be restored: {point_id}."
+                    " The others are not affected. Delete it with:"
+                    f" spinney call delete_recovery_point recoveryId={point_id}": None
+                    for point_id in each.points.damaged
+                }
+            elif await path_exists(each.root):
+                problems[_describe_unread(each)] = None
+            if each.project is not None:
+                problems |= dict.fromkeys(await self._list_damaged_chains(each.project))
+        return tuple(problems)
+
+    async def require(self, recovery_id: str) -> FoundPoint:
+        """Return the recovery point with this id. Raises `not_found`."""
+        with suppress(SpinneyError):  # Said below.
+            for found in await self.list():
+                if found.point.id == recovery_id:
+                    return found
+        listed = await self._read_all()
+        if any(recovery_id in each.points.damaged for each in listed):
+            raise SpinneyError(
+                f"The recovery point {recovery_id} is damaged and cannot be restored. Delete it.",
+                "conflict",
+            )
+        unread = " ".join(_describe_unread(each) for each in listed if each.error is not None)
+        raise SpinneyError(
+            f"Recovery point not found: {recovery_id}. It may have been deleted, or its project "
+            f"was removed. {unread}".strip(),
+            "not_found",
+        )
+
+    async def delete(self, recovery_id: str) -> None:
+        """Delete a recovery point, also a damaged one. Raises `not_found`."""
+        damaged = (
+            each.root for each in await self._read_all() if recovery_id in each.points.damaged
+        )
+        root = next(damaged, None) or (await self.require(recovery_id)).root
+        await recovery.delete_point(root, recovery_id)
+        self._latest = {key: each for key, each in self._latest.items() if each.id != recovery_id}
+
+    async def _read_all(self, project_id: str | None = None) -> "Sequence[_ListedRepository]":
+        """Read the points of a project or of all, and last those of sessions alone."""
         projects = [
             project
             for project in self._store.state.projects.values()
             if not project.is_folder and project_id in (None, project.id)
         ]
         archive = self._directories.recovery
-        *listed, alone = await asyncio.gather(
-            *(_list_points(Path(project.path)) for project in projects), _list_points(archive)
-        )
-        found = {}
-        for project, points in zip(projects, listed, strict=True):
-            for point in points:
-                if point.snapshot.note.reason in SESSION_REASONS:
-                    continue  # It was not put there by Spinney.
-                # Two projects may be checkouts of one repository.
-                if point.id not in found or point.facts.project_id == project.id:
-                    found[point.id] = FoundPoint(Path(project.path), project.id, point)
-        for point in alone:
-            owner = self._find_project(point.facts)
-            if project_id in (None, owner):
-                found[point.id] = FoundPoint(archive, owner, point)
-        return sorted(found.values(), key=lambda each: -each.point.snapshot.note.created_at)
+        listed = [_read_repository(Path(project.path), project) for project in projects]
+        if await path_exists(archive):
+            listed.append(_read_repository(archive, None))
+        return await asyncio.gather(*listed)
 
-    async def require(self, recovery_id: str) -> FoundPoint:
-        """Return the recovery point with this id. Raises `not_found`."""
-        for found in await self.list():
-            if found.point.id == recovery_id:
-                return found
-        raise SpinneyError(
-            f"Recovery point not found: {recovery_id}. It may have been deleted, or its project "
-            "was removed.",
-            "not_found",
-        )
-
-    async def delete(self, recovery_id: str) -> None:
-        """Delete a recovery point. Raises `not_found`."""
-        found = await self.require(recovery_id)
-        await recovery.delete_point(found.root, recovery_id)
-        self._latest = {key: each for key, each in self._latest.items() if each.id != recovery_id}
+    async def _list_damaged_chains(self, project: Project) -> Sequence[str]:
+        damaged: Sequence[str] = ()
+        with suppress(SpinneyError):
+            damaged = await own_refs.find_damaged(Path(project.path), chain.WORKTREE_REFS)
+        state = self._store.state
+        names = {chain.chain_ref(each.id): each.name for each in state.worktrees.values()}
+        return [
+            f"The snapshots of the worktree '{names[ref]}' are damaged: its earlier turns may not"
+            " be undone any more. New ones begin with the next turn."
+            for ref in damaged
+            if ref in names
+        ]
 
     async def forget_chain(self, worktree: Worktree) -> None:
         """Delete the snapshots of a deleted worktree; its recovery point has them as well."""
@@ -280,7 +333,7 @@ class RecoveryPoints:
         project = self._store.state.projects.get(worktree.project_id)
         if project is not None:
             with suppress(SpinneyError):
-                await chain.delete_ref(Path(project.path), chain.chain_ref(worktree.id))
+                await own_refs.delete_ref(Path(project.path), chain.chain_ref(worktree.id))
 
     async def _save(
         self,
@@ -380,7 +433,24 @@ def _to_fact(path: str) -> str:
     return PointFacts.from_message("\n" + PointFacts(project_path=path).to_lines()).project_path
 
 
-async def _list_points(root: Path) -> list[StoredPoint]:
-    with suppress(SpinneyError):
-        return await recovery.list_points(root)
-    return []
+@dataclass(frozen=True, slots=True)
+class _ListedRepository:
+    """The recovery points of a repository, or why they cannot be read."""
+
+    root: Path
+    project: Project | None
+    """`None` for points of sessions alone."""
+    points: ListedPoints
+    error: str | None = None
+
+
+async def _read_repository(root: Path, project: Project | None) -> _ListedRepository:
+    try:
+        return _ListedRepository(root, project, await recovery.list_points(root))
+    except SpinneyError as error:
+        return _ListedRepository(root, project, ListedPoints([], []), error.message)
+
+
+def _describe_unread(listed: _ListedRepository) -> str:
+    of = f"'{listed.project.name}'" if listed.project else "deleted sessions"
+    return f"The recovery points of {of} cannot be read: {listed.error}"

@@ -24,7 +24,7 @@ from model.domain.events.worktrees import (
 from model.domain.recovery import SESSION_REASONS, FileChange, RecoveryFile
 from model.domain.worktrees import Worktree
 from model.git.changes import to_display_name
-from model.git.snapshots import chain, files, plumbing, recovery, restore, state
+from model.git.snapshots import chain, files, own_refs, plumbing, recovery, restore, state
 from model.git.working_tree import Entry
 from model.state import State
 from model.store.store import Store
@@ -192,7 +192,7 @@ class WorktreeRestorer:
         note, source = found.point.snapshot.note, found.point.facts.source
         if note.reason == "delete" and note.worktree_id == worktree_id and source:
             with suppress(SpinneyError):  # There is one already.
-                await chain.set_ref(root, chain.chain_ref(worktree_id), source, "")
+                await own_refs.set_ref(root, chain.chain_ref(worktree_id), source, "")
 
     async def _select(
         self, root: Path, found: FoundPoint, paths: list[str]

@@ -267,7 +267,10 @@ def _restore(page_request: PageRequest, worktree: Worktree) -> list[Node]:
 
 async def _recovery_points(page_request: PageRequest) -> list[Node]:
     """The newest recovery points, each with a form that restores it."""
-    points = await run(page_request.workspace, list_recovery_points, {})
+    try:
+        points = await run(page_request.workspace, list_recovery_points, {})
+    except SpinneyError as error:
+        return [make("p", shorten(error.message, 500), class_="bad", role="alert")]
     if not points:
         return []
     rows = [

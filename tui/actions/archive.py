@@ -22,6 +22,7 @@ from tui.store.places import Place, is_shown
 
 if TYPE_CHECKING:
     from model.api.worktrees import RemovalLosses
+    from model.domain.recovery import RecoveryPoint
     from model.domain.sessions import Session
     from model.domain.worktrees import Worktree
 
@@ -215,7 +216,7 @@ def _running(desk: Desk, worktree: "Worktree") -> list["Session"]:
 async def show_archive(desk: Desk) -> None:
     """Show the archive and the recovery points, to restore or delete them."""
     while True:
-        points = await desk.client.call(recovery_commands.list_recovery_points)
+        points = await _list_points(desk)
         wanted = await desk.ask(Archive(desk.state, points, desk.perform))
         if not isinstance(wanted, FromArchive):
             return
@@ -230,6 +231,15 @@ async def show_archive(desk: Desk) -> None:
             await restore(desk, wanted.place)
             desk.open_place(wanted.place)
             return
+
+
+async def _list_points(desk: Desk) -> list["RecoveryPoint"]:
+    """Return the recovery points; none, and why is shown, if they cannot be read."""
+    try:
+        return await desk.client.call(recovery_commands.list_recovery_points)
+    except SpinneyError as error:
+        desk.say(error.message, bad=True)
+        return []
 
 
 async def restore(desk: Desk, place: Place) -> None:

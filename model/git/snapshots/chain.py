@@ -21,11 +21,12 @@ from model.domain.recovery import SnapshotReason
 from model.git.run import git
 from model.git.snapshots import plumbing
 from model.git.snapshots.capture import CapturedTree, capture_tree
+from model.git.snapshots.own_refs import OWN_REFS, find_file, remove_damaged, set_ref
 from model.git.snapshots.reading import KnownFile
 from model.git.snapshots.state import WorktreeState
 
-WORKTREE_REFS: Final = "refs/spinney/worktrees/"
-RECOVERY_REFS: Final = "refs/spinney/recovery/"
+WORKTREE_REFS: Final = OWN_REFS + "worktrees/"
+RECOVERY_REFS: Final = OWN_REFS + "recovery/"
 
 Reason = SnapshotReason
 
@@ -117,7 +118,7 @@ async def take_snapshot(
     lock = _locks.setdefault((asyncio.get_running_loop(), ref), asyncio.Lock())
     async with lock:
         last = await _recall(root, ref)
-        previous = last.snapshot if last else await read_snapshot(root, ref)
+        previous = last.snapshot if last else await _read_tip(root, ref)
         captured = await capture_tree(
             root, last.files if last else {}, complete=complete, include_ignored=include_ignored
         )
@@ -193,9 +194,9 @@ def _remember(root: Path, ref: str, memory: _Memory) -> None:
 
 
 def _read_loose_ref(root: Path, ref: str) -> str:
-    directories = find_git_directories(root)
+    path = find_file(root, ref)
     try:
-        return (directories.common_dir / ref).read_text().strip() if directories else ""
+        return path.read_text().strip() if path else ""
     except (OSError, ValueError):
         return ""
 
@@ -210,6 +211,16 @@ async def read_snapshot(root: Path, revision: str) -> Snapshot | None:
         return None
     commit, tree, message = (*shown.stdout.split("\n", 2), "")[:3]
     return Snapshot(commit, tree, SnapshotNote.from_message(message), is_new=False)
+
+
+async def _read_tip(root: Path, ref: str) -> Snapshot | None:
+    """Return the last snapshot of a chain; `None` for a new one.
+
+    A damaged chain begins again, with what git had packed of it.
+    """
+    tip = await read_snapshot(root, ref)
+    has_file = tip is None and await asyncio.to_thread(find_file, root, ref) is not None
+    return await read_snapshot(root, ref) if has_file and await remove_damaged(root, ref) else tip
 
 
 async def _add(
@@ -263,20 +274,3 @@ async def commit_tree(root: Path, tree: str, parents: list[str], message: str) -
     options = [option for parent in dict.fromkeys(parents) for option in ("-p", parent)]
     stored = await plumbing.run(root, "commit-tree", *options, tree, stdin=message.encode())
     return stored.stdout
-
-
-async def set_ref(root: Path, ref: str, commit: str, expected: str | None = None) -> None:
-    """Set one of Spinney's refs. If `expected` is given, it must be the present value.
-
-    Raises `conflict` if another program changed it meanwhile; an empty `expected` is a new ref.
-    """
-    old = [] if expected is None else [expected or "0" * len(commit)]
-    changed = await plumbing.run(root, "update-ref", ref, commit, *old, check=False)
-    if changed.returncode != 0:
-        is_taken = "but expected" in changed.stderr or "already exists" in changed.stderr
-        raise SpinneyError(changed.message, "conflict" if is_taken else "git_error")
-
-
-async def delete_ref(root: Path, ref: str) -> None:
-    """Delete one of Spinney's refs, if it exists. Its objects stay until `git gc`."""
-    await plumbing.run(root, "update-ref", "-d", ref)

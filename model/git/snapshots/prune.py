@@ -1,20 +1,31 @@
 """Delete recovery points and snapshots that are too old or too many. Git frees the space later."""
 
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from model.base.errors import SpinneyError
 from model.git.run import git
 from model.git.snapshots.chain import (
+    RECOVERY_REFS,
     WORKTREE_REFS,
     Snapshot,
     SnapshotNote,
     chain_ref,
     commit_tree,
+)
+from model.git.snapshots.own_refs import (
     delete_ref,
+    find_damaged,
+    list_refs,
+    read_last_change,
+    remove_damaged,
     set_ref,
 )
 from model.git.snapshots.recovery import StoredPoint, delete_point, list_points
+
+_log = logging.getLogger(__name__)
 
 _SUBJECT = "Snapshot: "
 _DAY = 86400.0
@@ -26,7 +37,7 @@ async def prune_points(root: Path, cutoff: float, max_bytes: float) -> int:
     The newest point of each deleted worktree is not counted as too much, only as too old. Returns
     the number of deleted points.
     """
-    points = await list_points(root)
+    points = (await list_points(root)).points
     old = [point for point in points if point.snapshot.note.created_at < cutoff]
     kept = points[: len(points) - len(old)]
     too_many = _find_too_many(kept, max_bytes)
@@ -53,6 +64,20 @@ def _find_too_many(newest_first: list[StoredPoint], max_bytes: float) -> list[St
     return found
 
 
+async def remove_damaged_refs(root: Path, cutoff: float, known_worktrees: Collection[str]) -> None:
+    """Delete refs that stand for nothing, with which `git gc` of the repository would fail.
+
+    Recovery points stay until `cutoff`, as whole ones do, and chains of known worktrees until their
+    next snapshot: `get_problems` names both.
+    """
+    known = {chain_ref(worktree_id) for worktree_id in known_worktrees}
+    for ref in await find_damaged(root):
+        is_recent = ref.startswith(RECOVERY_REFS) and await read_last_change(root, ref) >= cutoff
+        if not is_recent and ref not in known:
+            _log.warning("the damaged ref %s in %s is deleted", ref, root)
+            await remove_damaged(root, ref)
+
+
 async def shorten_chains(root: Path, cutoff: float, known_worktrees: Collection[str]) -> None:
     """Drop snapshots from before `cutoff` from the chains of all worktrees.
 
@@ -60,9 +85,12 @@ async def shorten_chains(root: Path, cutoff: float, known_worktrees: Collection[
     snapshot is a day too old, since that starts a process for each snapshot that stays.
     """
     known = {chain_ref(worktree_id) for worktree_id in known_worktrees}
-    listed = await git(root, "for-each-ref", "--format=%(refname)", WORKTREE_REFS, timeout=60)
-    for ref in filter(None, listed.stdout.split("\n")):
-        links = await _read_chain(root, ref)
+    for ref in (await list_refs(root, WORKTREE_REFS)).objects:
+        try:
+            links = await _read_chain(root, ref)
+        except SpinneyError as error:
+            _log.warning("the chain %s in %s was not shortened: %s", ref, root, error.message)
+            continue
         if not links or links[-1].snapshot.note.created_at >= cutoff - _DAY:
             continue
         kept = [link for link in links if link.snapshot.note.created_at >= cutoff]

@@ -4,6 +4,7 @@ A point is a commit with the tree of a snapshot, to which the conversations of a
 are added, and a message that says what it is: listing them reads nothing but refs and messages.
 """
 
+import asyncio
 import time
 import uuid
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from model.git.log import resolve_commit
 from model.git.refs import check_branch_name
 from model.git.repositories import branch_exists
 from model.git.run import git
-from model.git.snapshots import files, plumbing, state
+from model.git.snapshots import files, own_refs, plumbing, state
 from model.git.snapshots.chain import (
     RECOVERY_REFS,
     Reason,
@@ -24,9 +25,7 @@ from model.git.snapshots.chain import (
     SnapshotNote,
     chain_ref,
     commit_tree,
-    delete_ref,
     read_snapshot,
-    set_ref,
 )
 from model.git.snapshots.conversations import (
     CONVERSATIONS_FILE,
@@ -231,7 +230,7 @@ async def _store_point(
     commit = objects.add_commit(tree, parents, message, int(time.time()))
     await objects.store()
     point_id = str(uuid.uuid4())
-    await set_ref(root, RECOVERY_REFS + point_id, commit, "")
+    await own_refs.set_ref(root, RECOVERY_REFS + point_id, commit, "")
     return StoredPoint(point_id, Snapshot(commit, tree, note), facts)
 
 
@@ -292,25 +291,43 @@ async def snapshot_of_stash(root: Path, stash_id: str, note: SnapshotNote) -> Sn
     return Snapshot(await commit_tree(root, tree, [base, sha], full.to_message()), tree, full)
 
 
-async def list_points(root: Path) -> list[StoredPoint]:
-    """Return the recovery points of a repository, newest first. One process reads them all."""
-    listed = await git(
-        root, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(tree)%00%(contents)%00",
-        RECOVERY_REFS, timeout=60,
-    )  # fmt: skip
-    fields = listed.stdout.split("\0")
+@dataclass(frozen=True, slots=True)
+class ListedPoints:
+    """The recovery points of a repository."""
+
+    points: list[StoredPoint]
+    """Newest first."""
+    damaged: list[str]
+    """The ids of points of which nothing can be read."""
+
+
+async def list_points(root: Path) -> ListedPoints:
+    """Return the recovery points of a repository. Two processes read them all."""
+    refs = await own_refs.list_refs(root, RECOVERY_REFS)
+    commits = await own_refs.read_commits(root, list(dict.fromkeys(refs.objects.values())))
+    return await asyncio.to_thread(_read_points, refs, commits)
+
+
+def _read_points(refs: own_refs.ListedRefs, commits: Mapping[str, bytes]) -> ListedPoints:
     found = []
-    for ref, commit, tree, message in zip(
-        fields[::4], fields[1::4], fields[2::4], fields[3::4], strict=False
-    ):
-        point_id = ref.strip().removeprefix(RECOVERY_REFS)
-        if tree and (point := _read_point(point_id, commit, tree, message)):
+    damaged = list(refs.unreadable)
+    for ref, commit in refs.objects.items():
+        if commit not in commits:
+            damaged.append(ref)
+        elif point := _read_point(_to_id(ref), commit, commits[commit]):
             found.append(point)
-    return sorted(found, key=lambda point: -point.snapshot.note.created_at)
+    newest_first = sorted(found, key=lambda point: -point.snapshot.note.created_at)
+    return ListedPoints(newest_first, [_to_id(ref) for ref in damaged])
 
 
-def _read_point(point_id: str, commit: str, tree: str, message: str) -> StoredPoint | None:
+def _to_id(ref: str) -> str:
+    return ref.removeprefix(RECOVERY_REFS)
+
+
+def _read_point(point_id: str, commit: str, content: bytes) -> StoredPoint | None:
     """Return the point, unless another program put something else at its ref."""
+    head, _, message = content.decode("utf-8", "replace").partition("\n\n")
+    tree = head.partition("\n")[0].removeprefix("tree ")
     try:
         note, facts = SnapshotNote.from_message(message), PointFacts.from_message(message)
     except ValueError:
@@ -323,7 +340,7 @@ def _read_point(point_id: str, commit: str, tree: str, message: str) -> StoredPo
 
 async def delete_point(root: Path, point_id: str) -> None:
     """Delete a recovery point; its objects stay until `git gc`."""
-    await delete_ref(root, RECOVERY_REFS + point_id)
+    await own_refs.delete_ref(root, RECOVERY_REFS + point_id)
 
 
 async def _measure(root: Path, contents: Contents) -> int:

@@ -37,7 +37,7 @@ async def keep(root: Path, at: float, reason: SnapshotReason = "discard", size: 
 
 
 async def list_ids(root: Path) -> list[str]:
-    return [point.id for point in await recovery.list_points(root)]
+    return [point.id for point in (await recovery.list_points(root)).points]
 
 
 @pytest.fixture
@@ -128,3 +128,22 @@ async def test_a_shortened_chain_has_the_same_trees_and_holds_what_they_need(
     assert repository.git(*log).split()[0] == trees[-1], "the newest stays"
     await prune.shorten_chains(root, NOW + 3 * DAY, set())
     assert repository.git("for-each-ref", "refs/spinney") == ""
+
+
+async def test_damaged_refs_go_by_the_same_days_and_keep_nothing_else_from_it(
+    pruning: RecoveryPruning,
+    workspace: Workspace,
+    repository: Repository,  # noqa: F811
+) -> None:
+    old, recent, whole = [await keep(repository.root, NOW - days * DAY) for days in (31, 2, 1)]
+    folder = repository.root / ".git" / chain.RECOVERY_REFS
+    for point_id, days in ((old, 31), (recent, 2)):
+        (folder / point_id).write_bytes(b"")
+        os.utime(folder / point_id, (NOW, NOW - days * DAY))
+    unknown = repository.root / ".git/refs/spinney/trains/t1"
+    unknown.parent.mkdir(parents=True)
+    unknown.write_bytes(b"")
+    await prune_twice(pruning)
+    listed = await recovery.list_points(repository.root)
+    assert ([point.id for point in listed.points], listed.damaged) == ([whole], [recent])
+    assert not unknown.exists()
