@@ -101,5 +101,6 @@ async def get_installation() -> Installation:
 async def get_problems() -> list[str]:
     """List current problems as sentences: those found since the start, project directories that are
     missing, a git that cannot be used, channels of notices that fail, landings that were
-    interrupted and cannot be completed, and recovery points and snapshots that are damaged.
+    interrupted and cannot be completed, and messages, recovery points and snapshots that are
+    damaged.
     """

@@ -10,6 +10,7 @@ from model.agents.catalog import BackendRow
 from model.api import doctor as api
 from model.backends.probing import probe_all
 from model.base.errors import SpinneyError, project_directory_missing
+from model.base.plural import count
 from model.commands.registry import implements
 from model.git.run import git_version
 from model.preferences import profiles
@@ -110,8 +111,25 @@ async def get_problems(workspace: "Workspace") -> list[str]:
         *workspace.notices.list_problems(),
         *await workspace.landing.moves.list_problems(),
         *await workspace.recovery_points.list_problems(),
+        *await _list_damaged_messages(workspace),
         *unusable,
         *(project_directory_missing(path).message for path in missing),
+    ]
+
+
+async def _list_damaged_messages(workspace: "Workspace") -> list[str]:
+    try:
+        counts = await workspace.store.count_unreadable_messages()
+    except SpinneyError as error:
+        return [error.message]
+    sessions = workspace.store.state.sessions
+    return [
+        f"{count(number, 'message')} of the session '{sessions[session_id].name}' cannot be read"
+        " completely, because the database is damaged, and can be seen there as unreadable."
+        " An earlier backup may contain what is lost: quit Spinney, then run: spinney doctor"
+        " --repair"
+        for session_id, number in counts.items()
+        if session_id in sessions
     ]
 
 

@@ -82,10 +82,19 @@ class UnreadableBlock(Resource):
 
     type: Literal["unreadable"] = "unreadable"
     text: str = ""
+    part: Literal["block", "message"] = Field(
+        default="block", exclude_if=lambda part: part == "block"
+    )
+    """`message` if what is damaged says who wrote the message, and when. Present only then."""
 
     @property
     def notice(self) -> str:
         """The notice that screens show instead of the block."""
+        if self.part == "message":
+            return (
+                "This message is damaged in the database: who wrote it and when may be wrong, and"
+                " parts of it may be missing."
+            )
         suffix = " What is left of it:" if self.text else ""
         return f"This part is damaged in the database.{suffix}"
 

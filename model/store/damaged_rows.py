@@ -5,6 +5,7 @@ Nothing here fails: any bytes become something that can be shown where the row b
 
 import json
 import re
+import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -19,6 +20,7 @@ from model.domain.projects import Project
 from model.domain.resource import Resource
 from model.domain.sessions import Session
 from model.domain.worktrees import Worktree
+from model.store.rows import turn_range
 
 R = TypeVar("R", bound=Resource)
 
@@ -33,6 +35,23 @@ _MAX_LINK: Final = 4096
 
 _MAX_GAP: Final = 1000
 """Blocks that may be missing before another one; a larger gap means a damaged index."""
+
+_TIME_OF_NEIGHBOR: Final = (
+    "(SELECT json_extract(near.body, '$.timestamp') FROM messages near"
+    " WHERE near.session_id = messages.session_id AND near.position {} messages.position"
+    " AND CASE WHEN json_valid(near.body) THEN json_type(near.body, '$.timestamp') IN"
+    " ('integer', 'real') END ORDER BY near.position {} LIMIT 1)"
+)
+_NEIGHBORS: Final = (
+    "SELECT id, session_id, position IS NULL,"
+    f" coalesce({_TIME_OF_NEIGHBOR.format('<', 'DESC')}, {_TIME_OF_NEIGHBOR.format('>', 'ASC')})"
+    " FROM messages WHERE id IN (SELECT value FROM json_each(?))"
+)
+"""Of messages: their session, whether they are queued, the time of the one before or else after."""
+_BEGUN: Final = (
+    "SELECT json_extract(body, '$.message_id'), json_extract(body, '$.started_at') FROM documents"
+    " WHERE kind = 'turn' AND id BETWEEN ? AND ? AND json_valid(body)"
+)
 
 _DECODER: Final = json.JSONDecoder()
 _TEXT_START: Final = re.compile(r'"(?:text|content|plan)":"')
@@ -56,9 +75,17 @@ def read_block(body: object) -> Block:
 
 
 def read_message(
-    key: str, session_id: str, body: object, blocks: Sequence[tuple[object, object]]
+    key: str,
+    session_id: str,
+    body: object,
+    blocks: Sequence[tuple[object, object]],
+    traces: Mapping[str, Any] | None = None,
 ) -> Message:
-    """Return a message from its body and (index, body) pairs; lost blocks become placeholders."""
+    """Return a message from its body and (index, body) pairs; lost blocks become placeholders.
+
+    `traces` has the `role` and the `timestamp` that other rows have of a message whose body is
+    damaged. Such a message ends with a block that says so: a block keeps its index.
+    """
     content: list[Block] = []
     for index, block in blocks:
         gap = index - len(content) if isinstance(index, int) else 0
@@ -69,10 +96,37 @@ def read_message(
     try:
         message = Message.model_validate({**json.loads(raw), "content": []})
     except (ValueError, TypeError, RecursionError):
-        message = _rebuild(Message, raw, {"id": key, "role": "assistant", "timestamp": 0})
-        content = content or [UnreadableBlock()]
+        fields = {"id": key, "role": "assistant", "timestamp": 0, **(traces or {})}
+        message = _rebuild(Message, raw, fields)
+        content.append(UnreadableBlock(part="message"))
     # As in the columns, by which messages are looked up.
     return message.model_copy(update={"id": key, "session_id": session_id, "content": content})
+
+
+def is_damaged(message: Message) -> bool:
+    """Whether the body of a message could not be read."""
+    last = message.content[-1] if message.content else None
+    return isinstance(last, UnreadableBlock) and last.part == "message"
+
+
+def find_traces(keys: Sequence[str], connection: sqlite3.Connection) -> dict[str, dict[str, Any]]:
+    """Return what other rows have of messages whose bodies are damaged: the role and the time.
+
+    A turn has the message of its user and the time, a queued message is one of the user, and any
+    other is hardly older than the one before it.
+    """
+    rows = connection.execute(_NEIGHBORS, (json.dumps(list(keys)),)).fetchall()
+    begun: dict[str, object] = {}
+    for session_id in {to_text(row[1]) for row in rows}:
+        turns = connection.execute(_BEGUN, turn_range(session_id)).fetchall()
+        begun |= {to_text(message_id): time for message_id, time in turns}
+    traces: dict[str, dict[str, Any]] = {}
+    for id_, _, is_queued, near in rows:
+        key = to_text(id_)
+        time = begun.get(key, near)
+        role = "user" if is_queued or key in begun else "assistant"
+        traces[key] = {"role": role, "timestamp": time if isinstance(time, float | int) else 0}
+    return traces
 
 
 def read_resource(kind: type[R], key: str, body: object) -> tuple[R, bool]:

@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,12 +20,20 @@ from model.domain.turns import Turn
 from model.domain.usage import AccountLimits
 from model.domain.worktrees import Worktree
 from model.store.connection import Connection
-from model.store.damaged_rows import add_missing_parents, read_message, read_resource, to_text
+from model.store.damaged_rows import (
+    add_missing_parents,
+    find_traces,
+    is_damaged,
+    read_message,
+    read_resource,
+    to_text,
+)
 from model.store.rows import IS_KEPT, document_row, turn_range
 from model.store.sqlite_errors import damage_error, is_damage
 from model.store.usage_rows import Statement
 
 R = TypeVar("R", bound=Resource)
+T = TypeVar("T")
 
 _MAX_WORDS = 32
 """Words of a search query that are used."""
@@ -116,7 +124,7 @@ class DatabaseReader:
         )
         values = (session_id, limit, offset)
         rows = await self.rows(query, values, "this conversation cannot be read")
-        page = _read_messages(row for row in rows if row[0] is not None)
+        page = await self._read_messages([row for row in rows if row[0] is not None])
         return MessagePage(messages=page[::-1], total=rows[0][-1])
 
     async def kept_messages(self, session_id: str, since: int, limit: int) -> list[Message]:
@@ -170,7 +178,28 @@ class DatabaseReader:
         )
         values = (match, json.dumps(list(session_ids or ())), limit)
         rows = await self.rows(statement, values, "nothing can be searched")
-        return [_make_found_message(*row) for row in rows]
+        heads = [
+            (message_id, session_id, body, 0, None, None)
+            for session_id, message_id, body, _ in rows
+        ]
+        messages = await self._read_messages(heads)
+        return [
+            _make_found_message(message, row[3])
+            for message, row in zip(messages, rows, strict=True)
+        ]
+
+    async def count_unreadable_messages(self) -> dict[str, int]:
+        """Return how many messages of each session have a damaged row; sessions without are left
+        out.
+        """
+        role, time = "json_extract(body, '$.role')", "json_type(body, '$.timestamp')"
+        query = (
+            "SELECT session_id, count(*) FROM messages WHERE CASE WHEN json_valid(body) THEN"
+            f" coalesce({role}, '') NOT IN ('user', 'assistant')"
+            f" OR coalesce({time}, '') NOT IN ('integer', 'real') ELSE 1 END GROUP BY session_id"
+        )
+        rows = await self.rows(query, (), "the messages cannot be read")
+        return {to_text(session_id): int(number) for session_id, number in rows}
 
     async def turns(self, session_id: str) -> list[Turn]:
         """Return the turns of a session, oldest first; damaged ones are left out."""
@@ -234,16 +263,41 @@ class DatabaseReader:
 
     async def _messages(self, condition: str, values: tuple[Any, ...] = ()) -> list[Message]:
         query = _select_messages(condition)
-        return _read_messages(await self.rows(query, values, "this conversation cannot be read"))
+        rows = await self.rows(query, values, "this conversation cannot be read")
+        return await self._read_messages(rows)
+
+    async def _read_messages(self, rows: Iterable[Sequence[Any]]) -> list[Message]:
+        heads: dict[str, tuple[str, object]] = {}
+        blocks: dict[str, list[tuple[object, object]]] = {}
+        for key, session_id, body, index, block, _ in rows:
+            name = to_text(key)
+            heads[name] = to_text(session_id), body
+            message_blocks = blocks.setdefault(name, [])
+            message_blocks += [(index, block)] if block is not None else []
+        messages = [
+            read_message(key, session_id, body, blocks[key])
+            for key, (session_id, body) in heads.items()
+        ]
+        damaged = [one.id for one in messages if is_damaged(one)]
+        if not damaged:
+            return messages
+        traces = await self._run(partial(find_traces, damaged), "this conversation cannot be read")
+        return [
+            read_message(one.id, *heads[one.id], blocks[one.id], traces.get(one.id))
+            for one in messages
+        ]
 
     async def rows(self, query: str, values: tuple[Any, ...], effect: str) -> list[tuple[Any, ...]]:
         """Return all rows of a query; its texts are bytes. If the file is damaged there, raise
         `SpinneyError` that says the `effect`.
         """
+        # All rows in one step: an open cursor would hold the connection's snapshot, and every
+        # other read meanwhile would miss what was written since.
+        return await self._run(partial(_fetch_all, query, values), effect)
+
+    async def _run(self, read: Callable[[sqlite3.Connection], T], effect: str) -> T:
         try:
-            # All rows in one step: an open cursor would hold the connection's snapshot, and every
-            # other read meanwhile would miss what was written since.
-            return await self._connection.run(partial(_fetch_all, query, values))
+            return await self._connection.run(read)
         except sqlite3.Error as error:
             if is_damage(error):
                 raise damage_error(error, effect) from error
@@ -273,26 +327,10 @@ def _select_messages(condition: str, joined_with: str = "", column: str = "NULL"
     )
 
 
-def _read_messages(rows: Iterable[Sequence[Any]]) -> list[Message]:
-    heads: dict[str, tuple[object, object]] = {}
-    blocks: dict[str, list[tuple[object, object]]] = {}
-    for key, session_id, body, index, block, _ in rows:
-        name = to_text(key)
-        heads[name] = session_id, body
-        message_blocks = blocks.setdefault(name, [])
-        message_blocks += [(index, block)] if block is not None else []
-    return [
-        read_message(name, to_text(session_id), body, blocks[name])
-        for name, (session_id, body) in heads.items()
-    ]
-
-
-def _make_found_message(
-    session_id: object, message_id: object, body: object, snippet: object
-) -> FoundMessage:
-    key = to_text(message_id)
-    message = read_message(key, to_text(session_id), body, ())
-    return FoundMessage(message.session_id, key, message.role, message.timestamp, to_text(snippet))
+def _make_found_message(message: Message, snippet: object) -> FoundMessage:
+    return FoundMessage(
+        message.session_id, message.id, message.role, message.timestamp, to_text(snippet)
+    )
 
 
 def _find_changed(

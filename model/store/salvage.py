@@ -12,7 +12,7 @@ from typing import Final
 from model.base.paths import PRIVATE_FILE, find_backup_path
 from model.base.plural import count
 from model.store.backups import Backup, list_backups
-from model.store.damaged_rows import read_block, read_message, to_text
+from model.store.damaged_rows import find_traces, read_block, read_message, to_text
 from model.store.schema import COLUMNS, migrate, rebuild_search_index, rebuild_sums
 from model.store.sqlite_errors import decode_errors_as_damage, is_damage
 
@@ -236,11 +236,17 @@ def _repair_conversations(target: sqlite3.Connection) -> None:
     damaged = target.execute(
         "SELECT id, session_id, body FROM messages WHERE NOT json_valid(body)"
     ).fetchall()
+    traces = find_traces([key for key, *_ in damaged], target)
     for key, session_id, body in damaged:
-        message = read_message(key, session_id, body, ())
+        message = read_message(key, session_id, body, (), traces.get(key))
         target.execute(
             "UPDATE messages SET body = ? WHERE id = ?",
             (message.model_dump_json(exclude={"content"}), key),
+        )
+        target.execute(
+            "INSERT INTO blocks SELECT ?1, coalesce(max(place), -1) + 1, ?2 FROM blocks"
+            " WHERE message_id = ?1",
+            (key, message.content[-1].model_dump_json()),
         )
 
 

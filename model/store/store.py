@@ -115,6 +115,11 @@ class Store:
         async with self._flushed_reader() as database:
             return await database.message(message_id)
 
+    async def count_unreadable_messages(self) -> dict[str, int]:
+        """Return how many messages of each session have a damaged row."""
+        async with self._flushed_reader() as database:
+            return await database.count_unreadable_messages()
+
     async def turns(self, session_id: str) -> list[Turn]:
         """Return the turns of a session, oldest first."""
         async with self._flushed_reader() as database:

@@ -16,10 +16,13 @@ from model.commands.doctor import get_problems
 from model.commands.projects import remove_project
 from model.commands.sessions import delete_session, get_session
 from model.domain.messages import TextBlock, UnreadableBlock
+from model.domain.turns import Turn, make_turn_id
 from model.domain.usage import TurnUsage, Usage
 from model.runtime.workspace import Workspace
 from model.store.backups import list_kept_copies
 from model.store.database import Database
+from model.store.repair import repair_database
+from model.store.rows import document_row
 from model.store.usage_queries import UsageSelection, read_usage
 from model.store.usage_rows import usage_rows
 from tests.bench.long_session import write_messages, write_sessions
@@ -154,6 +157,47 @@ async def test_a_damaged_message_stays_in_its_session(
     assert "UPDATE messages" in harm or isinstance(message.content[0], UnreadableBlock)
     assert [m.id for m in page.messages] == [f"one-{n:06d}" for n in range(MESSAGES["one"])]
     await read_all(database)
+    await database.close()
+
+
+@pytest.mark.parametrize("is_repaired", [False, True])
+@pytest.mark.parametrize("body", ["{oops", "[7]", '{"role": "user", "time'])
+async def test_a_message_whose_row_is_damaged_says_so_and_keeps_role_and_time(
+    tmp_path: Path, whole: bytes, body: str, is_repaired: bool
+) -> None:
+    directories = Directories(tmp_path, tmp_path, tmp_path)
+    path = directories.database
+    path.write_bytes(whole)
+    database, _ = await Database.open(path)
+    before = (await database.messages("one", limit=100)).messages
+    of_user, of_agent = (
+        next(n for n, one in enumerate(before) if n and one.role == role)
+        for role in ("user", "assistant")
+    )
+    began = Turn(
+        id=make_turn_id("one", 1), session_id="one", worktree_id="w", number=1,
+        message_id=before[of_user].id, prompt="", started_at=before[of_user].timestamp,
+    )  # fmt: skip
+    await database.write([document_row("turn", began.id, began)])
+    await database.close()
+    chosen = [before[of_user].id]
+    if "role" not in body:
+        chosen.append(before[of_agent].id)
+    names = ", ".join(f"'{key}'" for key in chosen)
+    damage(path, f"UPDATE messages SET body = '{body}' WHERE id IN ({names})")
+    if is_repaired and not body.startswith("["):
+        repair_database(directories)
+    database, _ = await Database.open(path)
+    after = (await database.messages("one", limit=100)).messages
+    for was, now in zip(before, after, strict=True):
+        assert (now.id, now.role) == (was.id, was.role)
+        if was.id in chosen:
+            assert now.content == [*was.content, UnreadableBlock(part="message")]
+        else:
+            assert now == was
+    assert after[of_user].timestamp == before[of_user].timestamp
+    assert before[of_agent - 1].timestamp <= after[of_agent].timestamp
+    assert after[of_agent].timestamp <= before[of_agent].timestamp
     await database.close()
 
 
@@ -327,3 +371,19 @@ async def test_the_error_for_a_read_only_database_says_what_to_do(
     with pytest.raises(SpinneyError, match=r"no write access to .*db.*chown"):
         await Database.open(path)
     assert path.read_bytes()[4096:] == whole[4096:] and not list_kept_copies(path)
+
+
+async def test_a_damaged_message_is_among_the_problems_while_it_is_damaged(
+    directories: Directories, whole: bytes
+) -> None:
+    path = directories.database
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(whole)
+    workspace = Workspace(directories, {"demo": FakeBackend()}, Catalog())
+    await workspace.start()
+    before = await get_problems(workspace)
+    damage(path, "UPDATE messages SET body = '{oops' WHERE id IN ('one-000003', 'one-000004')")
+    name = workspace.store.state.sessions["one"].name
+    [problem] = [each for each in await get_problems(workspace) if each not in before]
+    assert problem.startswith(f"2 messages of the session '{name}' cannot be read completely")
+    await workspace.stop()

@@ -204,7 +204,9 @@ const fileLine = (symbol, text, title = text) => make("p.file", icon(symbol), te
 
 /** A block that is damaged in the database. @param {any} block */
 function unreadable(block) {
-  const notice = block.text ? "This part is damaged in the database. What is left of it:" : "This part is damaged in the database.";
+  const part = `This part is damaged in the database.${block.text ? " What is left of it:" : ""}`;
+  const message = "This message is damaged in the database: who wrote it and when may be wrong, and parts of it may be missing.";
+  const notice = block.part === "message" ? message : part;
   return make("div", make("p.bad", `unreadable: ${notice}`), block.text && make("p.verbatim", block.text));
 }
 
