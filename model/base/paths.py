@@ -213,6 +213,13 @@ def create_private_directory(path: Path) -> None:
         raise file_error(path, error, "created") from error
 
 
+def create_private_folders(path: Path) -> None:
+    """Create `path`, in the data directory, and what is missing above it; all are private."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
+
+
 def write_atomically(
     path: Path,
     data: bytes,

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.base.paths import create_private_folders
 from model.base.text import clean_line
 from model.git.changes import ChangedFile, to_display_name
 from model.git.merging import identify_step
@@ -162,7 +163,7 @@ def _check_discardable(file: ChangedFile) -> None:
 
 def _back_up(folder: Path, name: str, target: Path) -> DiscardRecord:
     try:
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        create_private_folders(folder.parent)
         folder.mkdir(mode=0o700)
         kind, mode = _get_kind_and_mode(target)
         if kind == "file":

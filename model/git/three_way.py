@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.base.paths import create_private_folders
 from model.git.diff import explain_no_common_commit
 from model.git.run import GitResult, git, git_version
 from model.git.safe_config import drop_merge_drivers
@@ -136,7 +137,7 @@ async def add_detached_worktree(
 ) -> None:
     """Check a commit out in a new worktree, without hooks. Raises what git reports."""
     await remove_detached_worktree(root, folder)
-    await asyncio.to_thread(folder.parent.mkdir, parents=True, exist_ok=True, mode=0o700)
+    await asyncio.to_thread(create_private_folders, folder.parent)
     await git(
         root, *NO_HOOKS, "worktree", "add", "--quiet", "--detach", "--end-of-options",
         str(folder), commit, write=True, timeout=TIMEOUT, environment=environment,

@@ -196,10 +196,19 @@ class BaseMoves:
                 await self._complete(Path(project.path), project.id, base)
 
     async def list_problems(self) -> list[str]:
-        """Return why checkouts of base branches are between two commits, as sentences."""
-        projects = await self._records.list_projects()
-        records = [one for key in projects for one in await self._records.read(key)]
-        return [one.problem for one in records if one.problem]
+        """Return why checkouts of base branches are between two commits, and which records of
+        landings are damaged, as sentences.
+        """
+        keys = await self._records.list_projects()
+        records = [one for key in keys for one in await self._records.read(key)]
+        projects = self._store.state.projects
+        damage = [
+            f"Some landings of '{projects[key].name}' cannot be read. They are left out, and cannot"
+            f" be taken back here any more. What the file had was kept as {copy}."
+            for key, copy in self._records.damage.items()
+            if key in projects
+        ]
+        return [*(one.problem for one in records if one.problem), *damage]
 
     async def recover(self) -> None:
         """Complete or forget what a kill interrupted. Called once, at start."""

@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
-from model.base.paths import write_atomically
+from model.base.paths import create_private_folders, write_atomically
 from model.domain.landing import Landing, MergedBy
 from model.domain.worktrees import Worktree
 from model.git.branch_tips import read_branch_tips, resolve_base_tips
@@ -218,5 +218,5 @@ def _read(path: Path) -> dict[str, tuple[_Heads, _Answer]]:
 
 
 def _write(path: Path, body: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_private_folders(path.parent)
     write_atomically(path, body.encode())

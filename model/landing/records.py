@@ -3,12 +3,20 @@
 import asyncio
 import json
 import shutil
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import Field, ValidationError
 
-from model.base.paths import write_atomically
+from model.base.errors import SpinneyError
+from model.base.paths import (
+    PRIVATE_FILE,
+    create_private_folders,
+    find_backup_path,
+    write_atomically,
+)
 from model.domain.landing import AfterLanding, Landing
 from model.domain.resource import Resource
 
@@ -71,14 +79,25 @@ class LandingRecords:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: dict[str, list[LandingRecord]] = {}
+        self._reading = asyncio.Lock()
         self._writing = asyncio.Lock()
+        self._damage: dict[str, str] = {}
 
     async def read(self, project_id: str) -> list[LandingRecord]:
         """Return the records of a project, newest first."""
         if project_id not in self._known:
-            read = await asyncio.to_thread(_read, self._folder / project_id / _FILE)
-            self._known.setdefault(project_id, read)
+            path = self._folder / project_id / _FILE
+            async with self._reading:
+                if project_id not in self._known:
+                    self._known[project_id], copy = await asyncio.to_thread(_read, path)
+                    if copy:
+                        self._damage[project_id] = str(path.with_name(copy))
         return list(self._known[project_id])
+
+    @property
+    def damage(self) -> Mapping[str, str]:
+        """The copies of damaged files that were read, by the ids of their projects."""
+        return self._damage
 
     async def list_projects(self) -> list[str]:
         """Return the ids of the projects that have records."""
@@ -111,21 +130,44 @@ class LandingRecords:
             self._known.pop(project_id, None)
 
     async def _save(self, project_id: str, records: list[LandingRecord]) -> None:
-        body = json.dumps([one.model_dump(mode="json") for one in records])
-        await asyncio.to_thread(_write, self._folder / project_id / _FILE, body)
+        await asyncio.to_thread(_write, self._folder / project_id / _FILE, _to_body(records))
         self._known[project_id] = records
 
 
-def _read(path: Path) -> list[LandingRecord]:
+def _read(path: Path) -> tuple[list[LandingRecord], str]:
+    """Return the records, and the name of a copy of the file if not all of it can be read."""
     try:
         entries = json.loads(path.read_bytes())
-        return [LandingRecord.model_validate(entry) for entry in entries]
-    except (OSError, ValueError, TypeError, ValidationError):
-        return []
+    except FileNotFoundError:
+        return [], ""
+    except (OSError, ValueError):
+        entries = None
+    records = []
+    is_damaged = not isinstance(entries, list)
+    for entry in entries or () if not is_damaged else ():
+        try:
+            records.append(LandingRecord.model_validate(entry))
+        except ValidationError:
+            is_damaged = True
+    return records, _keep_damaged(path, records) if is_damaged else ""
+
+
+def _keep_damaged(path: Path, records: list[LandingRecord]) -> str:
+    """Replace a file by the records that can be read of it, and return the name of its copy."""
+    kept = find_backup_path(path)
+    with suppress(OSError, SpinneyError):
+        shutil.copyfile(path, kept)
+        kept.chmod(PRIVATE_FILE)
+        _write(path, _to_body(records))
+    return kept.name
+
+
+def _to_body(records: list[LandingRecord]) -> str:
+    return json.dumps([one.model_dump(mode="json") for one in records])
 
 
 def _write(path: Path, body: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_private_folders(path.parent)
     write_atomically(path, body.encode())
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from model.base.paths import write_atomically
+from model.base.paths import create_private_folders, write_atomically
 from model.domain.landing import Train
 from model.scripts.process import read_end
 
@@ -79,11 +79,11 @@ def _read(path: Path) -> Train | None:
 
 
 def _write(path: Path, body: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_private_folders(path.parent)
     write_atomically(path, body.encode())
 
 
 def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_private_folders(target.parent)
     if source.is_file():
         shutil.copyfile(source, target)

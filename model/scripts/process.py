@@ -13,6 +13,7 @@ from model.backends import process_table
 from model.backends.orphans import OWNER_VARIABLE, build_owner_mark
 from model.backends.process import AGENT_VARIABLE, build_agent_environment
 from model.base.errors import SpinneyError
+from model.base.paths import create_private_folders
 from model.base.text import make_output_visible
 from model.domain.projects import Project
 from model.domain.worktree_variables import build_worktree_variables
@@ -117,6 +118,6 @@ def _signal_group(pid: int, number: signal.Signals) -> None:
 
 
 def _open(path: Path) -> IO[bytes]:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    create_private_folders(path.parent)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     return os.fdopen(descriptor, "wb")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from model.base.errors import SpinneyError, worktree_not_found
-from model.base.paths import Directories, write_atomically
+from model.base.paths import Directories, create_private_folders, write_atomically
 from model.domain.events.program import TaskCompleted
 from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.projects import Project
@@ -258,7 +258,7 @@ class ScriptRunner:
 
     def _save(self, run: ScriptRun) -> None:
         folder = self._folder(run.worktree_id)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        create_private_folders(folder)
         if run.status == "running":
             (folder / f"{run.script}.log").write_bytes(b"")
         body = run.model_dump_json(exclude={"output"})

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from model.base.paths import create_private_folders
+
 _MAX_BYTES: Final = 200_000_000
 _MEASURED: Final = 50
 """The folder is measured once in so many uses; a comparison adds some dozens of small files."""
@@ -51,7 +53,7 @@ class ScratchObjects:
         self._uses += 1
         if is_first or (is_measured and _measure(self._folder) > _MAX_BYTES):
             shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder.mkdir(parents=True, mode=0o700)
+            create_private_folders(self._folder)
             return True
         return False
 
