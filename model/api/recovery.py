@@ -1,14 +1,27 @@
 """Recovery points: what was kept of worktrees and sessions before they were deleted or changed."""
 
+from typing import Annotated, Final
+
+from pydantic import Field
+
 from model.api.command import command
 from model.domain.recovery import RecoveryFile, RecoveryPoint
 from model.domain.sessions import Session
 from model.domain.worktrees import Worktree
 
+MAX_POINTS: Final = 1000
+"""Points that `list_recovery_points` returns at a time, if a `limit` is given."""
+
 
 @command
-async def list_recovery_points(project_id: str | None = None) -> list[RecoveryPoint]:
+async def list_recovery_points(
+    project_id: str | None = None,
+    limit: Annotated[int, Field(ge=1, le=MAX_POINTS)] | None = None,
+    offset: Annotated[int, Field(ge=0)] = 0,
+) -> list[RecoveryPoint]:
     """List the recovery points of a project, or of all, newest first.
+
+    With `limit`, 1 to 1,000, at most so many; `offset` counts from the newest point.
 
     One is made before a worktree is deleted, also by force, and before uncommitted changes may be
     lost by a discard, a pull, an abort, a stash or a restored file. Others keep sessions alone

@@ -1,6 +1,6 @@
 """Turns: what each did to the files; undo them, take an undo back, fork a session."""
 
-from typing import Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -9,6 +9,9 @@ from model.api.command import command
 from model.domain.resource import Resource
 from model.domain.sessions import Session
 from model.domain.turns import TurnFile, UndoScope
+
+MAX_TURNS: Final = 1000
+"""Turns that `list_turns` returns at a time, if a `limit` is given."""
 
 UndoAction = Literal["restore", "merge", "conflict", "keep", "submodule"]
 UndoChoice = Literal["keep", "before", "markers"]
@@ -83,8 +86,15 @@ class UndoResult(Resource):
 
 
 @command
-async def list_turns(session_id: str) -> list[TurnSummary]:
-    """List the turns of a session, oldest first, with the files that each changed."""
+async def list_turns(
+    session_id: str,
+    limit: Annotated[int, Field(ge=1, le=MAX_TURNS)] | None = None,
+    before: Annotated[int, Field(ge=1)] | None = None,
+) -> list[TurnSummary]:
+    """List the turns of a session, oldest first, with the files that each changed.
+
+    With `limit`, 1 to 1,000, only the newest of them; with `before`, those with a lower number.
+    """
 
 
 @command

@@ -1,5 +1,6 @@
 """Implements `model.api.recovery`."""
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from model.api import recovery as api
@@ -15,11 +16,16 @@ if TYPE_CHECKING:
 
 @implements(api.list_recovery_points)
 async def list_recovery_points(
-    workspace: "Workspace", project_id: str | None = None
+    workspace: "Workspace",
+    project_id: str | None = None,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> list[RecoveryPoint]:
     if project_id is not None:
         require_project(workspace.store.state, project_id)
-    return [found.as_resource() for found in await workspace.recovery_points.list(project_id)]
+    found = await workspace.recovery_points.list(project_id)
+    page = found[offset:] if limit is None else found[offset : offset + limit]
+    return await asyncio.to_thread(lambda: [each.as_resource() for each in page])
 
 
 @implements(api.list_recovery_files)

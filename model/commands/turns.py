@@ -40,9 +40,12 @@ _MAX_MESSAGES: Final = 100
 
 
 @implements(api.list_turns)
-async def list_turns(workspace: "Workspace", session_id: str) -> list[api.TurnSummary]:
+async def list_turns(
+    workspace: "Workspace", session_id: str, limit: int | None = None, before: int | None = None
+) -> list[api.TurnSummary]:
     session_in(workspace.store.state, session_id)
-    return [_summarize(turn) for turn in await workspace.store.turns(session_id)]
+    turns = await workspace.store.turns(session_id, before=before, limit=limit)
+    return await asyncio.to_thread(lambda: [_summarize(turn) for turn in turns])
 
 
 @implements(api.get_turn_diff)
@@ -198,8 +201,8 @@ async def _undo_conversation(
     choices: dict[str, Any],
 ) -> api.UndoResult:
     """Undo a turn and all later ones; the files first, since that can be refused."""
-    known = await workspace.store.turns(session.id)
-    turns = await workspace.undoer.select(first.id, known[-1].id, what)
+    [newest] = await workspace.store.turns(session.id, limit=1)
+    turns = await workspace.undoer.select(first.id, newest.id, what)
     worktree = _worktree_of(workspace, first)
     if what == "both":
         undo = await workspace.undoer.undo(worktree, turns, what, choices)
@@ -239,8 +242,8 @@ async def _point_after(workspace: "Workspace", turn: Turn) -> ConversationPoint 
     """Return the end of a turn; `None` if it is the newest one of the conversation."""
     later = [
         each
-        for each in await workspace.store.turns(turn.session_id)
-        if each.number > turn.number and each.message_id
+        for each in await workspace.store.turns(turn.session_id, turn.number + 1)
+        if each.message_id
     ]
     if not later:
         return None

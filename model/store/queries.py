@@ -1,5 +1,6 @@
 """Queries on the SQLite file. A damaged row affects only itself."""
 
+import asyncio
 import json
 import re
 import sqlite3
@@ -16,7 +17,7 @@ from model.domain.notices import Notice
 from model.domain.projects import Project
 from model.domain.resource import Resource
 from model.domain.sessions import Session
-from model.domain.turns import Turn
+from model.domain.turns import Turn, make_turn_id
 from model.domain.usage import AccountLimits
 from model.domain.worktrees import Worktree
 from model.store.connection import Connection
@@ -201,9 +202,23 @@ class DatabaseReader:
         rows = await self.rows(query, (), "the messages cannot be read")
         return {to_text(session_id): int(number) for session_id, number in rows}
 
-    async def turns(self, session_id: str) -> list[Turn]:
-        """Return the turns of a session, oldest first; damaged ones are left out."""
-        return await self._turns("id BETWEEN ? AND ? ORDER BY id", turn_range(session_id))
+    async def turns(
+        self, session_id: str, first: int = 0, before: int | None = None, limit: int | None = None
+    ) -> list[Turn]:
+        """Return the turns of a session, oldest first; damaged ones are left out.
+
+        Args:
+            session_id: The session.
+            first: The lowest number.
+            before: The number above the highest; `None` for all.
+            limit: The most turns that are returned: the newest of them; `None` for all.
+        """
+        start, end = turn_range(session_id)
+        start = make_turn_id(session_id, first) if first else start
+        end = make_turn_id(session_id, max(0, before - 1)) if before is not None else end
+        condition = "id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?"
+        newest_first = await self._turns(condition, (start, end, -1 if limit is None else limit))
+        return newest_first[::-1]
 
     async def turn(self, turn_id: str) -> Turn | None:
         """Return the turn with this id."""
@@ -245,11 +260,8 @@ class DatabaseReader:
         query = (
             f"SELECT body FROM documents WHERE kind = 'turn' AND json_valid(body) AND {condition}"
         )
-        turns = []
-        for (body,) in await self.rows(query, values, "the turns cannot be read"):
-            with suppress(ValidationError):
-                turns.append(Turn.model_validate_json(body))
-        return turns
+        rows = await self.rows(query, values, "the turns cannot be read")
+        return await asyncio.to_thread(_read_turns, rows)
 
     async def _documents(self, kind: type[R], repaired: list[tuple[str, Resource]]) -> list[R]:
         name = kind.__name__.lower()
@@ -331,6 +343,14 @@ def _make_found_message(message: Message, snippet: object) -> FoundMessage:
     return FoundMessage(
         message.session_id, message.id, message.role, message.timestamp, to_text(snippet)
     )
+
+
+def _read_turns(rows: Iterable[Sequence[Any]]) -> list[Turn]:
+    turns = []
+    for (body,) in rows:
+        with suppress(ValidationError):
+            turns.append(Turn.model_validate_json(body))
+    return turns
 
 
 def _find_changed(

@@ -120,10 +120,12 @@ class Store:
         async with self._flushed_reader() as database:
             return await database.count_unreadable_messages()
 
-    async def turns(self, session_id: str) -> list[Turn]:
-        """Return the turns of a session, oldest first."""
+    async def turns(
+        self, session_id: str, first: int = 0, before: int | None = None, limit: int | None = None
+    ) -> list[Turn]:
+        """Return the turns of a session, oldest first; as `DatabaseReader.turns`."""
         async with self._flushed_reader() as database:
-            return await database.turns(session_id)
+            return await database.turns(session_id, first, before, limit)
 
     async def turn(self, turn_id: str) -> Turn | None:
         """Return the turn with this id."""

@@ -70,8 +70,8 @@ class TurnUndoer:
         await self._recorder.settle(first.session_id)
         turns = [
             turn
-            for turn in await self._store.turns(first.session_id)
-            if first.number <= turn.number <= last.number and _can_undo(turn, what)
+            for turn in await self._store.turns(first.session_id, first.number, last.number + 1)
+            if _can_undo(turn, what)
         ]
         if not turns:
             raise SpinneyError("This turn was undone already.", "conflict")

@@ -18,12 +18,14 @@ from model.base.plural import count
 from model.commands.dispatch import run
 from model.domain.sessions import Session
 from model.domain.turns import UndoScope
+from model.runtime.workspace import Workspace
 from server.lite.html import Element, Node, make
 from server.lite.layout import render_page
 from server.lite.page_request import Form, PageRequest, button, hidden, link, nav, shorten
+from server.lite.parts import query_number
 
 _MAX_TURNS: Final = 30
-"""The newest turns, which are listed."""
+"""Turns on a page of the list."""
 _MAX_FILES: Final = 60
 """Files of an undo that are listed, each with its choices."""
 _PATH_LENGTH: Final = 100
@@ -49,27 +51,37 @@ _ACTIONS: Final = {
 
 async def render_turns(page_request: PageRequest, session: Session) -> str:
     """The turns of a session, newest first; with `undo` or `redo` in the query, its preview."""
-    turns = await run(page_request.workspace, list_turns, {"sessionId": session.id})
-    if number := page_request.query.get("undo"):
-        return await _render_undo(page_request, session, _find_turn(turns, number), turns)
-    if number := page_request.query.get("redo"):
-        return await _render_redo(page_request, session, _find_turn(turns, number))
-    rows = [_turn_row(page_request, session, turn) for turn in reversed(turns[-_MAX_TURNS:])]
-    hidden_turns = len(turns) - len(rows)
+    workspace = page_request.workspace
+    if number := query_number(page_request, "undo"):
+        turn = await _find_turn(workspace, session, number)
+        since = await workspace.store.turns(session.id, turn.number + 1)
+        later = [each.id for each in since if each.undone is None]
+        return await _render_undo(page_request, session, turn, later)
+    if number := query_number(page_request, "redo"):
+        turn = await _find_turn(workspace, session, number)
+        return await _render_redo(page_request, session, turn)
+    before = query_number(page_request, "before")
+    cursor = {"before": before} if before > 0 else {}
+    turns: list[TurnSummary] = await run(
+        workspace, list_turns, {"sessionId": session.id, "limit": _MAX_TURNS, **cursor}
+    )
+    rows = [_turn_row(page_request, session, turn) for turn in reversed(turns)]
+    earlier = turns[0].number - 1 if turns else 0
+    path = f"/lite/sessions/{session.id}/turns?before={turns[0].number}" if earlier else ""
     return render_page(
         page_request,
         "Turns",
         _back_link(session),
         make("ul", rows, class_="rows") if rows else make("p", "There are no turns yet."),
-        make("p", f"and {count(hidden_turns, 'earlier turn')}") if hidden_turns > 0 else None,
+        nav(link(count(earlier, "earlier turn"), path)) if earlier else None,
     )
 
 
 async def run_turn_form(page_request: PageRequest, session: Session, form: Form) -> None:
     """Undo or redo a turn as a submitted form says. Raises `SpinneyError`."""
     workspace, turn_id = page_request.workspace, form.get("turn")
-    turns = await run(workspace, list_turns, {"sessionId": session.id})
-    if turn_id not in {turn.turn_id for turn in turns}:
+    turn = await workspace.store.turn(turn_id)
+    if turn is None or turn.session_id != session.id:
         raise SpinneyError("There is no such turn.", "not_found")
     paths = form.all("path")
     choices = {
@@ -82,9 +94,10 @@ async def run_turn_form(page_request: PageRequest, session: Session, form: Form)
         await run(workspace, undo_turn, {**arguments, "what": form.get("what")})
 
 
-def _find_turn(turns: list[TurnSummary], number: str) -> TurnSummary:
-    found = [turn for turn in turns if str(turn.number) == number]
-    if not found:
+async def _find_turn(workspace: Workspace, session: Session, number: int) -> TurnSummary:
+    arguments = {"sessionId": session.id, "limit": 1, "before": number + 1}
+    found: list[TurnSummary] = await run(workspace, list_turns, arguments)
+    if not found or found[0].number != number:
         raise SpinneyError("There is no such turn.", "not_found")
     return found[0]
 
@@ -119,10 +132,9 @@ def _describe(turn: TurnSummary) -> str:
 
 
 async def _render_undo(
-    page_request: PageRequest, session: Session, turn: TurnSummary, turns: list[TurnSummary]
+    page_request: PageRequest, session: Session, turn: TurnSummary, later: list[str]
 ) -> str:
-    """The confirmation page of an undo. Files are those of this turn and of all since."""
-    later = [t for t in turns if t.number > turn.number and t.undone is None]
+    """The confirmation page of an undo. Files are those of this turn and of all `later` ones."""
     preview = await _preview(page_request, turn, later)
     scopes = [scope for scope in _SCOPES if turn.message_id or scope == "files"]
     typed = page_request.typed
@@ -160,12 +172,10 @@ async def _render_redo(page_request: PageRequest, session: Session, turn: TurnSu
     return render_page(page_request, title, _back_link(session), form)
 
 
-async def _preview(
-    page_request: PageRequest, turn: TurnSummary, later: list[TurnSummary]
-) -> UndoPreview:
+async def _preview(page_request: PageRequest, turn: TurnSummary, later: list[str]) -> UndoPreview:
     if turn.problem:
         return UndoPreview(turn_ids=[turn.turn_id], files=[])
-    through = {"through": later[-1].turn_id} if later and turn.message_id else {}
+    through = {"through": later[-1]} if later and turn.message_id else {}
     preview: UndoPreview = await run(
         page_request.workspace, preview_undo, {"turnId": turn.turn_id, **through}
     )

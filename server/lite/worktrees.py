@@ -53,7 +53,7 @@ _SIDES: Final[dict[Side, str]] = {
 _PATH_LENGTH: Final = 60
 """Characters shown of a path: its end."""
 _MAX_POINTS: Final = 50
-"""Recovery points listed; `spinney recover` lists all."""
+"""Recovery points on a page."""
 _MAX_PROJECTS: Final = 50
 """Projects to choose from for a new worktree."""
 
@@ -267,8 +267,10 @@ def _restore(page_request: PageRequest, worktree: Worktree) -> list[Node]:
 
 async def _recovery_points(page_request: PageRequest) -> list[Node]:
     """The newest recovery points, each with a form that restores it."""
+    offset = query_number(page_request, "points")
+    page = {"limit": _MAX_POINTS + 1, "offset": offset}
     try:
-        points = await run(page_request.workspace, list_recovery_points, {})
+        points = await run(page_request.workspace, list_recovery_points, page)
     except SpinneyError as error:
         return [make("p", shorten(error.message, 500), class_="bad", role="alert")]
     if not points:
@@ -282,7 +284,9 @@ async def _recovery_points(page_request: PageRequest) -> list[Node]:
         )
         for point in points[:_MAX_POINTS]
     ]
-    return [make("h2", "Deleted and discarded"), make("ul", rows, class_="rows")]
+    url = f"/lite/worktrees?archived=1&points={offset + _MAX_POINTS}"
+    more = nav(link("Earlier ones", url)) if len(points) > _MAX_POINTS else None
+    return [make("h2", "Deleted and discarded"), make("ul", rows, class_="rows"), more]
 
 
 def _describe_point(point: RecoveryPoint) -> str:

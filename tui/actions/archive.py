@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from model.domain.sessions import Session
     from model.domain.worktrees import Worktree
 
+_PAGE_SIZE = 200
+"""Recovery points that are read at a time."""
 _MAX_NAMED_FILES = 5
 """Most files that a confirmation names."""
 _STOP_LIMIT = 10.0
@@ -215,11 +217,16 @@ def _running(desk: Desk, worktree: "Worktree") -> list["Session"]:
 
 async def show_archive(desk: Desk) -> None:
     """Show the archive and the recovery points, to restore or delete them."""
+    points = await _list_points(desk)
     while True:
-        points = await _list_points(desk)
-        wanted = await desk.ask(Archive(desk.state, points, desk.perform))
+        has_more = bool(points) and len(points) % _PAGE_SIZE == 0
+        archive = Archive(desk.state, points, desk.perform, has_more=has_more)
+        wanted = await desk.ask(archive)
         if not isinstance(wanted, FromArchive):
             return
+        if wanted.is_more:
+            points += await _list_points(desk, len(points))
+            continue
         if wanted.point is not None:
             if wanted.deletes:
                 await delete_point(desk, wanted.point)
@@ -231,12 +238,15 @@ async def show_archive(desk: Desk) -> None:
             await restore(desk, wanted.place)
             desk.open_place(wanted.place)
             return
+        points = await _list_points(desk)
 
 
-async def _list_points(desk: Desk) -> list["RecoveryPoint"]:
-    """Return the recovery points; none, and why is shown, if they cannot be read."""
+async def _list_points(desk: Desk, offset: int = 0) -> list["RecoveryPoint"]:
+    """Return a page of recovery points; none, and why is shown, if they cannot be read."""
     try:
-        return await desk.client.call(recovery_commands.list_recovery_points)
+        return await desk.client.call(
+            recovery_commands.list_recovery_points, limit=_PAGE_SIZE, offset=offset
+        )
     except SpinneyError as error:
         desk.say(error.message, bad=True)
         return []

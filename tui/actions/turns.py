@@ -10,21 +10,32 @@ from tui.desk import Desk
 from tui.screens.turns import Turns
 from tui.screens.undo import Decision, RedoTurn, UndoTurn
 
+_PAGE_SIZE = 200
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from model.api.turns import TurnSummary, UndoChoice, UndoPreview
     from model.domain.turns import UndoScope
+    from tui.screens.turns import What
 
 
 async def show_turns(desk: Desk) -> None:
     """List the turns of the open session."""
-    turns = await _read_turns(desk)
-    if not turns:
-        return
-    chosen = await desk.ask(Turns(turns[::-1]))
-    if chosen is None:
-        return
-    what, at = chosen
-    turn = turns[len(turns) - 1 - at]
+    turns = await _read_turns(desk, lambda _: True)
+    at = 0
+    while turns:
+        chosen = await desk.ask(Turns(turns[::-1], at))
+        if chosen is None:
+            return
+        what, at = chosen
+        if what != "more":
+            await _act(desk, turns, turns[len(turns) - 1 - at], what)
+            return
+        turns = await _read_page(desk, turns) + turns
+
+
+async def _act(desk: Desk, turns: "list[TurnSummary]", turn: "TurnSummary", what: "What") -> None:
     match what:
         case "diff":
             _show_diff(desk, turn)
@@ -40,7 +51,7 @@ async def show_turns(desk: Desk) -> None:
 
 async def undo_turn(desk: Desk) -> None:
     """Undo the newest turn that is not undone."""
-    turns = await _read_turns(desk)
+    turns = await _read_turns(desk, lambda turn: turn.undone is None)
     last = next((turn for turn in reversed(turns) if turn.undone is None), None)
     if last is not None:
         await _undo(desk, turns, last)
@@ -50,7 +61,7 @@ async def undo_turn(desk: Desk) -> None:
 
 async def redo_turn(desk: Desk) -> None:
     """Take back the newest undo."""
-    turns = await _read_turns(desk)
+    turns = await _read_turns(desk, lambda _: False)
     newest = max(turns, key=lambda turn: turn.undone_at or 0.0, default=None)
     if newest is not None and newest.undone is not None:
         await _redo(desk, newest)
@@ -63,15 +74,34 @@ async def fork_session(desk: Desk) -> None:
     await _fork(desk)
 
 
-async def _read_turns(desk: Desk) -> "list[TurnSummary]":
+async def _read_turns(
+    desk: Desk, is_wanted: "Callable[[TurnSummary], bool]"
+) -> "list[TurnSummary]":
+    """Read the turns of the open session, from the newest back to the page with one wanted."""
     session = desk.session
     if session is None:
         desk.say("Open a session first.")
         return []
-    turns = await desk.client.call(api.list_turns, session_id=session.id)
+    turns: list[TurnSummary] = []
+    while page := await _read_page(desk, turns):
+        turns = page + turns
+        if page[0].number == 1 or any(map(is_wanted, page)):
+            break
     if not turns:
         desk.say("This session has no turns yet.")
     return turns
+
+
+async def _read_page(desk: Desk, known: "list[TurnSummary]") -> "list[TurnSummary]":
+    """Read the turns before those that are known."""
+    if desk.session is None:
+        return []
+    before = known[0].number if known else None
+    turns = await desk.client.call(
+        api.list_turns, session_id=desk.session.id, limit=_PAGE_SIZE, before=before
+    )
+    # A server of an older version returns all of them.
+    return [turn for turn in turns if before is None or turn.number < before]
 
 
 def _show_diff(desk: Desk, turn: "TurnSummary") -> None:

@@ -29,6 +29,8 @@ class FromArchive(Choice):
     place: Place = ROOT
     point: "RecoveryPoint | None" = None
     deletes: bool = False
+    is_more: bool = False
+    """Whether it stands for the recovery points that were not read yet."""
 
 
 class Archive(Pick):
@@ -44,12 +46,15 @@ class Archive(Pick):
         state: "State",
         points: "Sequence[RecoveryPoint]",
         perform: Callable[[str], None],
+        *,
+        has_more: bool = False,
     ) -> None:
         self._perform = perform
         """Runs an action of the key map."""
         found = [*_archived(state), *_recoverable(state, points)]
         entries = sorted(found, key=lambda entry: -entry[0])
-        super().__init__("Archive", [entry for _, entry in entries])
+        more = [FromArchive("more", "Load more recovery points", is_more=True)] if has_more else []
+        super().__init__("Archive", [*(entry for _, entry in entries), *more])
 
     def body(self) -> list[Widget]:
         """The list with its own keys."""
@@ -71,7 +76,7 @@ class Archive(Pick):
     def action_delete_marked(self) -> None:
         """Delete the selected item; the caller asks for confirmation."""
         marked = self.marked
-        if isinstance(marked, FromArchive):
+        if isinstance(marked, FromArchive) and not marked.is_more:
             self.dismiss(replace(marked, deletes=True))
 
 

@@ -21,7 +21,7 @@ from tui.widgets.key_line import keys_line
 if TYPE_CHECKING:
     from model.api.turns import TurnSummary
 
-What = Literal["diff", "undo", "redo", "fork", "edit"]
+What = Literal["diff", "undo", "redo", "fork", "edit", "more"]
 Chosen = tuple[What, int]
 """What to do, and the turn's index in the list."""
 
@@ -36,7 +36,7 @@ class Turns(Dialog[Chosen]):
     """Turns, newest first: their diffs, undo, fork, edit and send again.
 
     Args:
-        turns: The list.
+        turns: The list; if its last one is not the first of the session, more can be loaded.
         at: The index of the cursor.
     """
 
@@ -55,6 +55,8 @@ class Turns(Dialog[Chosen]):
     def body(self) -> list[Widget]:
         """The list and its keys."""
         options = [Option(_row(turn)) for turn in self._turns]
+        if self._turns and self._turns[-1].number > 1:
+            options.append(Option(f"     load {count(self._turns[-1].number - 1, 'earlier turn')}"))
         own = keys_line(("enter", "diff"), ("u", "undo"), ("r", "redo"))
         more = keys_line(("e", "edit and resend"), ("f", "fork"), ("esc", "close"))
         return [
@@ -75,7 +77,8 @@ class Turns(Dialog[Chosen]):
 
     def action_choose(self, what: What) -> None:
         """Close with the action and the turn under the cursor."""
-        self.dismiss((what, self.query_one(OptionList).highlighted or 0))
+        at = self.query_one(OptionList).highlighted or 0
+        self.dismiss((what if at < len(self._turns) else "more", at))
 
 
 def _row(turn: "TurnSummary") -> Content:

@@ -46,6 +46,8 @@ class History:
         """Whether the first page was loaded."""
         self.has_turns = False
         """Whether `turn_files` was loaded."""
+        self.first_turn = 0
+        """The lowest number of a turn that was loaded; 0 before any."""
         self.turn_files: dict[str, tuple[TurnFile, ...]] = {}
         """The files that each recorded turn changed, by the id of its first message."""
         self._new_bytes = 0

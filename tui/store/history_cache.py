@@ -1,9 +1,11 @@
 """A cache of recently opened conversations: loaded once, then kept live by events."""
 
 from collections import OrderedDict
+from contextlib import suppress
 
 from model.api.sessions import get_messages
 from model.api.turns import list_turns
+from model.base.errors import SpinneyError
 from model.client.base import Client
 from model.domain.events.base import Event
 from model.state import State
@@ -50,9 +52,18 @@ class HistoryCache:
             self._histories.popitem(last=False)
         return history
 
-    async def load_turns(self, history: History) -> bool:
-        """Load what the turns changed; returns whether anything is new."""
-        turns = await self._client.call(list_turns, session_id=history.session_id)
+    async def load_turns(self, history: History, limit: int = PAGE_SIZE) -> bool:
+        """Load what the turns before the first known one changed; returns whether any is new.
+
+        Each turn has a message, so that a page of turns is enough for a page of messages.
+        """
+        turns = await self._client.call(
+            list_turns,
+            session_id=history.session_id,
+            limit=limit,
+            before=history.first_turn or None,
+        )
+        history.first_turn = turns[0].number if turns else 1
         changed = [history.set_turn_files(turn.message_id, turn.files) for turn in turns]
         return any(index is not None for index in changed)
 
@@ -64,6 +75,9 @@ class HistoryCache:
             limit=limit,
             offset=len(history.messages),
         )
+        if history.first_turn > 1:
+            with suppress(SpinneyError):  # The messages are there without them.
+                await self.load_turns(history, limit)
         return history.prepend(page)
 
     def apply(self, event: Event, state: State) -> tuple[str, int] | None:

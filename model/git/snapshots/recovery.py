@@ -44,6 +44,8 @@ _USUAL: Final = frozenset(
 )
 """What a worktree without changes may have as well."""
 _MAX_DETAIL: Final = 300
+_HEXADECIMAL: Final = frozenset("0123456789abcdef")
+_REASONS: Final = frozenset(get_args(Reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +335,7 @@ def _read_point(point_id: str, commit: str, content: bytes) -> StoredPoint | Non
     except ValueError:
         return None
     named = f"{note.commit}{note.normal}{facts.source}{facts.tip}"
-    if not set(named) <= set("0123456789abcdef") or note.reason not in get_args(Reason):
+    if not _HEXADECIMAL.issuperset(named) or note.reason not in _REASONS:
         return None
     return StoredPoint(point_id, Snapshot(commit, tree, note, is_new=False), facts)
 

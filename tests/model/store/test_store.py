@@ -17,11 +17,17 @@ from model.domain.events.messages import (
 )
 from model.domain.events.program import TaskCompleted
 from model.domain.events.projects import ProjectAdded
-from model.domain.events.sessions import SessionCreated, SessionDeleted, SessionUpdated
+from model.domain.events.sessions import (
+    SessionCreated,
+    SessionDeleted,
+    SessionUpdated,
+    TurnRecorded,
+)
 from model.domain.events.worktrees import WorktreeCreated, WorktreeStatusUpdated, WorktreeUpdated
 from model.domain.messages import Message, TextBlock, ToolResultBlock
 from model.domain.projects import Project
 from model.domain.sessions import Session
+from model.domain.turns import Turn, make_turn_id
 from model.domain.usage import Usage
 from model.domain.worktrees import Label, Worktree
 from model.state import State
@@ -76,6 +82,27 @@ async def open_again(path: Path) -> Database:
     database, problem = await Database.open(path)
     assert problem is None
     return database
+
+
+async def test_turns_are_read_in_pages_from_the_newest_back(tmp_path: Path) -> None:
+    store = await open_with_session(tmp_path / "db")
+    for number in range(1, 8):
+        turn = Turn(
+            id=make_turn_id("s", number), session_id="s", worktree_id="w", number=number,
+            started_at=number,
+        )  # fmt: skip
+        store.record(TurnRecorded(turn=turn))
+
+    async def read(**page: int) -> list[int]:
+        return [turn.number for turn in await store.turns("s", **page)]
+
+    assert await read() == [1, 2, 3, 4, 5, 6, 7]
+    assert await read(limit=3) == [5, 6, 7]
+    assert await read(limit=3, before=5) == [2, 3, 4]
+    assert await read(limit=3, before=2) == [1]
+    assert await read(limit=3, before=1) == []
+    assert await read(first=3, before=5) == [3, 4]
+    await store.close()
 
 
 async def test_accepted_events_are_in_the_file_before_accept_returns(tmp_path: Path) -> None:

@@ -308,6 +308,22 @@ async def test_files_come_back_under_any_name_and_errors_say_what_to_do(
         await delete_recovery_point(workspace, point.recovery_id)
 
 
+async def test_points_are_listed_in_pages_from_the_newest_on(
+    make: Maker, workspace: Workspace
+) -> None:
+    for name in ("one", "two", "three"):
+        await remove_worktree(workspace, (await make(name)).id, force=True)
+
+    async def read(limit: int | None, offset: int) -> list[str]:
+        points = await list_recovery_points(workspace, limit=limit, offset=offset)
+        return [point.name for point in points]
+
+    assert await read(2, 0) == ["three", "two"]
+    assert await read(2, 2) == ["one"]
+    assert await read(2, 3) == []
+    assert await read(None, 1) == ["two", "one"]
+
+
 async def test_foreign_refs_are_not_taken_for_points(
     make: Maker, workspace: Workspace, repository: Repository, added: Worktree
 ) -> None:

@@ -1,5 +1,6 @@
 """Turns in the terminal: what each changed, undo with a choice for each file, redo, fork."""
 
+from collections.abc import Callable
 from typing import Any
 
 from model.api.turns import TurnSummary, UndoneFile, UndoPreview, UndoResult
@@ -122,6 +123,33 @@ async def test_a_redo_takes_the_newest_undo_back(start: Start) -> None:
         app.screen.perform("redo_turn")  # type: ignore[attr-defined]
         await until(pilot, lambda: bool(client.called("redo_turn")))
         assert client.called("redo_turn")[0]["turn_id"] == "s1.000003"
+
+
+def page_through(turns: list[TurnSummary], size: int) -> Callable[[dict[str, Any]], Any]:
+    """Answer `list_turns` with pages of this size at most."""
+
+    def answer(given: dict[str, Any]) -> list[TurnSummary]:
+        before = given.get("before") or len(turns) + 1
+        return turns[max(0, before - 1 - min(size, given["limit"])) : before - 1]
+
+    return answer
+
+
+async def test_the_list_and_an_undo_read_earlier_turns_in_pages(start: Start) -> None:
+    client = client_with_turns()
+    turns = [a_turn(1), *(a_turn(number, undone="files", undone_at=9.0) for number in range(2, 8))]
+    client.answers["list_turns"] = page_through(turns, 3)
+    async with start(client, size=(100, 40)) as (app, pilot):
+        app.screen.perform("show_turns")  # type: ignore[attr-defined]
+        await until(pilot, lambda: "load 4 earlier turns" in "\n".join(screen_lines(app)))
+        assert "step 4" not in "\n".join(screen_lines(app))
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: "load 1 earlier turn" in "\n".join(screen_lines(app)))
+        assert "step 2" in "\n".join(screen_lines(app))
+        await pilot.press("escape")
+        app.screen.perform("undo_turn")  # type: ignore[attr-defined]
+        await until(pilot, lambda: "step 1" in "\n".join(screen_lines(app)))
+        assert client.called("preview_undo")[-1]["turn_id"] == "s1.000001"
 
 
 async def test_the_card_shows_what_shell_commands_changed(start: Start) -> None:

@@ -12,11 +12,12 @@ import { redoTurn, undoDialog } from "./turn_undo.js";
  * @typedef {"edit" | "diff" | "undo" | "redo" | "fork" | "fork_worktree"} TurnAction
  */
 
+const PAGE_SIZE = 200;
 const STATES = { files: "files undone", conversation: "taken back, files kept", both: "undone" };
 
 /** Offer what can be done with the turn that a message began. @param {App} app @param {string} sessionId @param {string} messageId */
 export async function showTurnMenu(app, sessionId, messageId) {
-  const turns = await readTurns(app, sessionId);
+  const turns = await readTurns(app, sessionId, (each) => each.message_id === messageId);
   const turn = turns?.find((each) => each.message_id === messageId);
   if (!turns) return;
   if (!turn) return app.toast("Nothing was recorded for this message, so that it cannot be undone.");
@@ -38,7 +39,7 @@ export async function showTurnMenu(app, sessionId, messageId) {
 
 /** Undo the newest turn that is not undone, or take the newest undo back. @param {App} app @param {string} sessionId @param {"undo" | "redo"} action */
 export async function runOnNewest(app, sessionId, action) {
-  const turns = await readTurns(app, sessionId);
+  const turns = await readTurns(app, sessionId, (each) => action === "undo" && !each.undone);
   if (!turns) return;
   const undone = turns.filter((each) => each.undone).sort((one, other) => (other.undone_at ?? 0) - (one.undone_at ?? 0));
   const turn = action === "undo" ? turns.findLast((each) => !each.undone) : undone[0];
@@ -46,14 +47,14 @@ export async function runOnNewest(app, sessionId, action) {
   else app.toast(action === "undo" ? "There is no turn to undo." : "No turn of this session is undone.");
 }
 
-/** @param {App} app @param {Turn} turn @param {TurnAction} action @param {Turn[]} [turns] all of the session */
+/** @param {App} app @param {Turn} turn @param {TurnAction} action @param {Turn[]} [turns] those since, and this one */
 export async function runTurnAction(app, turn, action, turns) {
   const sessionId = turn.turn_id.slice(0, turn.turn_id.lastIndexOf("."));
   if (action === "diff") return showTurnDiff(app, sessionId, turn);
   if (action === "redo") return redo(app, turn);
   if (action === "undo" || action === "edit") {
-    const all = turns ?? (await readTurns(app, sessionId));
-    return all && undo(app, sessionId, turn, all, action === "edit");
+    const since = turns ?? (await readTurns(app, sessionId, (each) => each.number <= turn.number));
+    return since && undo(app, sessionId, turn, since, action === "edit");
   }
   const newWorktree = action === "fork_worktree";
   return forkSession(app, sessionId, { turnId: turn.turn_id, ...(newWorktree ? { newWorktree } : {}) });
@@ -65,8 +66,21 @@ export async function forkSession(app, sessionId, from = {}) {
   if (created) app.go("session", created.id);
 }
 
-/** @param {App} app @param {string} sessionId @returns {Promise<Turn[] | undefined>} */
-const readTurns = (app, sessionId) => app.run("list_turns", { sessionId });
+/**
+ * Read turns in pages, from the newest back to the page with one that is wanted.
+ * @param {App} app @param {string} sessionId @param {(turn: Turn) => boolean} isWanted @returns {Promise<Turn[] | undefined>} oldest first
+ */
+async function readTurns(app, sessionId, isWanted) {
+  /** @type {Turn[]} */ let turns = [];
+  for (;;) {
+    const before = turns.length ? { before: turns[0].number } : {};
+    /** @type {Turn[] | undefined} */
+    const page = await app.run("list_turns", { sessionId, limit: PAGE_SIZE, ...before });
+    if (!page) return undefined;
+    turns = [...page, ...turns];
+    if (!page.length || page.some(isWanted) || page[0].number === 1) return turns;
+  }
+}
 
 /** @param {App} app @param {string} sessionId @param {Turn} turn @param {Turn[]} turns @param {boolean} edits */
 async function undo(app, sessionId, turn, turns, edits) {

@@ -48,10 +48,10 @@ export class Turns {
     return [...this.#turns.values()].reduce((/** @type {Turn | undefined} */ last, turn) => (last && last.number > turn.number ? last : turn), undefined);
   }
 
-  /** Load all turns; while offline they stay as they are. */
+  /** Load the newest turn; while offline they stay as they are. */
   async load() {
     /** @type {Turn[] | null} */
-    const turns = await this.app.connection.call("list_turns", { sessionId: this.id }).catch(() => null);
+    const turns = await this.app.connection.call("list_turns", { sessionId: this.id, limit: 1 }).catch(() => null);
     if (!turns) return;
     this.#turns = new Map(turns.map((turn) => [turn.turn_id, turn]));
     this.onChange();

@@ -9,6 +9,7 @@ import { pluralize } from "../format.js";
 import { recoveryRow } from "./recovery_points.js";
 import { confirmDeletion, deleteWorktree } from "./removal.js";
 
+const PAGE_SIZE = 100;
 const CHANGES = new Set(["recovery:created", "recovery:restored"]);
 
 /** @type {import("../app.js").MakeView} */
@@ -16,7 +17,20 @@ export function archiveView(app) {
   const list = make("div.rows-list");
   /** @type {import("./recovery_points.js").RecoveryPoint[]} */ let points = [];
   const load = async () => {
-    points = (await app.read("list_recovery_points")) ?? points;
+    const page = await app.read("list_recovery_points", { limit: PAGE_SIZE });
+    if (page) show(page, page);
+    else draw();
+  };
+  const loadMore = async () => {
+    /** @type {import("./recovery_points.js").RecoveryPoint[] | undefined} */
+    const page = await app.read("list_recovery_points", { limit: PAGE_SIZE, offset: points.length });
+    if (page) show([...points, ...page], page);
+  };
+  const more = button("Show more", loadMore, "", { hidden: true });
+  /** @param {import("./recovery_points.js").RecoveryPoint[]} all @param {import("./recovery_points.js").RecoveryPoint[]} page */
+  const show = (all, page) => {
+    points = all;
+    more.hidden = page.length < PAGE_SIZE;
     draw();
   };
   const empty = make("div.empty", icon("archive"), make("h2", "The archive is empty."), make("p", "Archived worktrees and sessions keep everything, and can be restored from here. So can what was deleted, for some time."));
@@ -53,7 +67,7 @@ export function archiveView(app) {
   load();
   return {
     title: "Archive",
-    element: make("div.page", empty, list),
+    element: make("div.page", empty, list, more),
     update: (change) => change.tree && draw(),
     handleReload: load,
     handleEvent: (name) => CHANGES.has(name) && load(),
