@@ -42,7 +42,13 @@ class GuestSockets:
         sockets = self._sockets.get(opened)
         if sockets is None:
             world = opened.world
-            sockets = WebSockets(world.bus, lambda: world.state, self._limits, opened.run_id)
+            sockets = WebSockets(
+                world.bus,
+                lambda: world.state,
+                self._limits,
+                opened.run_id,
+                on_left=self._worlds.leave,
+            )
             self._sockets[opened] = sockets
         opened.sockets += 1
         try:

@@ -15,6 +15,7 @@ from model.access.links import Guest
 from model.access.policy import COMMANDS
 from model.access.world import GuestWorld
 from model.api.command import Command
+from model.base.caller import CALLER
 from model.base.errors import SpinneyError
 from model.client.snapshot import build_snapshot
 from model.commands.guest_calls import enter, run_for_guest
@@ -27,6 +28,8 @@ MAX_WORLDS: Final = 50
 IDLE_TIME: Final = 60.0
 """Seconds after which an unused world is closed; a client that reconnects later reloads."""
 _CHECK_INTERVAL: Final = 20.0
+_MAX_READS: Final = 2
+"""Commands that read for guests at the same time; the others wait in order."""
 
 _GUEST: Final = web.RequestKey("guest", object)
 
@@ -63,6 +66,9 @@ class GuestWorlds:
         self._count = 0
         self._open: dict[str, OpenWorld] = {}
         """By link."""
+        self._reads = asyncio.Semaphore(_MAX_READS)
+        self._reading: dict[str, set[asyncio.Task[Any] | None]] = {}
+        """The tasks that read, by the id of their connection."""
         self._timer: asyncio.TimerHandle | None = None
         self.on_ended: Callable[[OpenWorld, bool], None] = lambda world, is_over: None
         """Called when a world ends; `is_over` says whether its link has ended, too."""
@@ -101,7 +107,42 @@ class GuestWorlds:
     ) -> Any:
         """Run a command as a guest; see `run_for_guest`."""
         opened = self.open(guest)
-        return await run_for_guest(self._workspace, opened.world, guest, command, arguments)
+        rule = COMMANDS.get(command.name)
+        if rule is None or rule.acts:
+            return await run_for_guest(self._workspace, opened.world, guest, command, arguments)
+        client, task = CALLER.get(), asyncio.current_task()
+        reading = self._reading.setdefault(client, set())
+        reading.add(task)
+        try:
+            return await self._read(opened, guest, command, arguments)
+        finally:
+            reading.discard(task)
+            if not reading:
+                self._reading.pop(client, None)
+
+    def leave(self, client: str) -> None:
+        """Cancel what a connection that has ended wanted to read."""
+        for task in tuple(self._reading.get(client, ())):
+            if task is not None:
+                task.cancel()
+
+    async def _read(
+        self,
+        opened: OpenWorld,
+        guest: Guest,
+        command: Command[..., Any],
+        arguments: Mapping[str, Any],
+    ) -> Any:
+        """Run a command that reads, few at a time: the threads are those of the owner, too."""
+        async with self._reads:
+            work = asyncio.create_task(
+                run_for_guest(self._workspace, opened.world, guest, command, arguments)
+            )
+            try:
+                return await asyncio.shield(work)
+            finally:
+                # A thread ends later than the connection, and takes part until then.
+                await asyncio.wait({work})
 
     async def build_snapshot(self, guest: Guest) -> dict[str, Any]:
         """The state of a guest's world, with what the guest may do."""

@@ -8,6 +8,7 @@ import itertools
 import json
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -31,6 +32,9 @@ RunCommand = Callable[[Command[..., Any], dict[str, Any]], Awaitable[Any]]
 
 ID_LIMIT = 1000
 """Maximum characters of a request's id."""
+
+_LOOK_INTERVAL = 1.0
+"""Seconds until it is noticed that a client has left which waits for its commands."""
 
 MAX_WATCHED = 100
 """Sessions whose last lines one page can watch."""
@@ -174,7 +178,8 @@ class WebSockets:
             elif message.type is WSMsgType.BINARY:
                 client.send_error(None, SpinneyError("Invalid request: send text, not bytes"))
             elif message.type is WSMsgType.PING:
-                await socket.pong(message.data)
+                with suppress(ConnectionError):  # The client may have left since.
+                    await socket.pong(message.data)
 
     async def _close_one(self, connection: Connection, code: int, message: str) -> None:
         # No event may follow the close frame.
@@ -253,11 +258,16 @@ class _Client:
         self._send({"type": "error", "id": request_id, **body})
 
     async def wait_for_capacity(self, commands: int) -> None:
-        """Wait until the client has read its replies and runs fewer than `commands` commands."""
+        """Wait until the client has read its replies and runs fewer than `commands` commands.
+
+        Ends, too, when it has left.
+        """
         await self._connection.writable.wait()
-        while self.running >= commands:
+        while self.running >= commands and not self._connection.transport.is_closing():
             self._command_done.clear()
-            await self._command_done.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_INTERVAL):
+                    await self._command_done.wait()
 
     def _dispatch(self, frame: dict[str, Any], request_id: str | None) -> None:
         kind = frame.get("type")

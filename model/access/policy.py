@@ -11,6 +11,9 @@ from model.access.shapes import PICTURES
 from model.base.errors import SpinneyError
 from model.domain.guests import GuestRole, GuestTerms
 
+_MAX_COMPARED: Final = 60_000
+"""Characters of the two texts of a comparison: some two seconds of a processor at worst."""
+
 Arguments = Mapping[str, Any]
 """The parsed arguments of a command, by their names in Python."""
 
@@ -57,6 +60,12 @@ def _check_message(_: GuestTerms, arguments: Arguments) -> None:
             raise _forbidden("A guest can attach uploaded files only.")
 
 
+def _check_size(_: GuestTerms, arguments: Arguments) -> None:
+    """The texts are the guest's own, and comparing them takes longer the longer they are."""
+    if len(arguments["old"]) + len(arguments["new"]) > _MAX_COMPARED:
+        raise _forbidden(f"A guest can compare texts of {_MAX_COMPARED:,} characters at most.")
+
+
 def _check_mode(terms: GuestTerms, mode: str) -> None:
     order: tuple[str, ...] = ("plan", "build", "yolo")
     if order.index(mode) > order.index(terms.max_mode):
@@ -75,7 +84,7 @@ def _quote(text: object) -> str:
 _READ: Final = Rule("viewer")
 
 COMMANDS: Final[Mapping[str, Rule]] = {
-    "get_edit_rows": _READ,
+    "get_edit_rows": Rule("viewer", check=_check_size),
     "get_message_blocks": _READ,
     "get_messages": _READ,
     "get_session": _READ,

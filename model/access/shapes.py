@@ -20,7 +20,7 @@ R = TypeVar("R", bound=Resource)
 
 PROJECT_FIELDS: Final = frozenset({"id", "name", "default_branch", "added_at", "is_folder"})
 WORKTREE_FIELDS: Final = frozenset({
-    "id", "project_id", "name", "path", "branch", "created_at", "session_type", "order",
+    "id", "project_id", "name", "branch", "created_at", "session_type", "order",
     "pr_number", "pr_url", "issue_number", "label", "archived_at", "base_branch", "status",
     "detached_at", "setup_hold", "cached_pr_status", "cached_check_status",
     "cached_behind_count", "cached_ahead_count", "cached_uncommitted_added",
@@ -52,7 +52,7 @@ HIDDEN_FIELDS: Final[Mapping[type[Resource], frozenset[str]]] = {
     }),
     Worktree: frozenset({
         "last_opened_at", "port", "started_from", "renaming_to", "restored_from", "dismissed_pr",
-        "comments_noted_at", "cached_pr_head",
+        "path", "comments_noted_at", "cached_pr_head",
         "running_scripts", "adopted", "keeps_branch", "named_by_user", "archive_when_idle",
         "conflicts_with", "conflicts_with_base", "branch_pattern", "copied_files",
     }),

@@ -82,11 +82,14 @@ class GuestStore:
         shown = await asyncio.to_thread(lambda: list(map(show_message, page.messages)))
         return page.model_copy(update={"messages": shown})
 
-    async def turns(self, session_id: str) -> list[Turn]:
-        """The turns of a shared session; none of an unknown one."""
+    async def turns(
+        self, session_id: str, first: int = 0, before: int | None = None, limit: int | None = None
+    ) -> list[Turn]:
+        """The turns of a shared session, as `Store.turns`; none of an unknown one."""
         if session_id not in self.state.sessions:
             return []
-        return [show(turn) for turn in await self._store.turns(session_id)]
+        turns = await self._store.turns(session_id, first, before, limit)
+        return await asyncio.to_thread(lambda: list(map(show, turns)))
 
 
 def share_state(state: State, terms: GuestTerms) -> State:

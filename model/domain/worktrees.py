@@ -34,7 +34,8 @@ class Worktree(Resource):
     id: str
     project_id: str
     name: str
-    path: str
+    path: str = ""
+    """Empty for guests."""
     branch: str
     created_at: float
     session_type: Literal["worktree", "base"] = "worktree"

@@ -2,16 +2,21 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
+from socket import SHUT_RDWR
 from typing import Any
 
 import aiohttp
 import pytest
 
+from model.api.reviews import EditRows
 from model.backends import agent_events
 from model.base.errors import SpinneyError
 from model.base.paths import Directories
+from model.commands import reviews
 from model.commands.guests import create_guest_link, list_guest_links, revoke_guest_link
 from model.commands.sessions import create_session
 from model.domain.events.messages import (
@@ -34,8 +39,10 @@ from model.runtime.workspace import Workspace
 from model.store.bus import CAPACITY
 from server.app import Server
 from server.guesses import MAX_WRONG
+from server.guest_worlds import GuestWorlds
 from tests.conftest import Eventually
 from tests.fakes import FakeBackend
+from tests.patience import PATIENCE
 from tests.server.conftest import Socket, StartServer, bearer, connect
 from tests.server.guest_client import GuestClient, invite, open_link
 
@@ -128,12 +135,57 @@ async def test_a_link_opens_what_it_shares_and_nothing_else(
     assert status == 200
     assert [each["name"] for each in state["projects"]] == ["repository"]
     assert state["projects"][0]["path"] == ""
+    assert {each["path"] for each in state["worktreesByProject"]["project"]} == {""}
     assert [each["id"] for each in state["sessionsByWorktree"]["worktree"]] == [session.id]
     assert state["preferences"]["http_server_token"] is None
     assert state["guest"]["role"] == "viewer"
     assert "send_chat_message" not in state["guest"]["commands"]
     assert sibling.id not in json.dumps(state)
     assert not [each for each in foreign.traces() if each in json.dumps(state).encode()]
+
+
+async def test_what_a_guest_reads_leaves_threads_to_the_owner_and_ends_with_the_connection(
+    viewer: GuestClient,
+    server: Server,
+    http: aiohttp.ClientSession,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    may_end = threading.Event()
+    begun: list[str] = []
+
+    def compare(path: str, old: str, new: str) -> EditRows:
+        begun.append(path)
+        may_end.wait(PATIENCE)
+        return EditRows(rows=[])
+
+    monkeypatch.setattr(reviews, "_compare", compare)
+    has_left, leave = asyncio.Event(), GuestWorlds.leave
+
+    def note_leaving(worlds: GuestWorlds, client: str) -> None:
+        leave(worlds, client)
+        has_left.set()
+
+    monkeypatch.setattr(GuestWorlds, "leave", note_leaving)
+    socket = await viewer.connect()
+    for number in range(16):
+        texts = {"path": f"{number}", "old": "a", "new": "b"}
+        await socket.send({"id": f"{number}", "command": "get_edit_rows", "args": texts})
+    owner = await connect(server, http)
+    try:
+        for _ in range(20):
+            assert (await call(owner, "list_directories", path=str(tmp_path)))["type"] == "response"
+        assert begun == ["0", "1"]
+        socket.socket.get_extra_info("socket").shutdown(SHUT_RDWR)
+        async with asyncio.timeout(PATIENCE):
+            await has_left.wait()
+    finally:
+        may_end.set()
+    again = await viewer.connect()
+    assert (await call(again, "get_edit_rows", path="again", old="", new=""))["type"] == "response"
+    assert begun == ["0", "1", "again"]
+    long = await call(again, "get_edit_rows", path="a", old="a" * 40_000, new="b" * 40_000)
+    assert long["error_type"] == "forbidden"
 
 
 async def test_the_devices_of_a_link_are_counted_also_at_the_same_time(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import random
 import struct
 import time
@@ -9,6 +10,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from model.api.command import COMMANDS
 from model.backends import agent_events
@@ -295,6 +297,23 @@ async def test_a_silent_client_is_pinged_and_then_closed(
     await dead.wait_closed()
     await alive.send({"id": "later", "command": "list_projects"})
     assert (await listening)["data"] == []
+
+
+async def test_a_client_that_pings_and_leaves_is_no_error(
+    start_server: StartServer, http: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = await start_server()
+
+    async def refuse(*_: object) -> None:
+        raise ConnectionResetError("Cannot write to closing transport")
+
+    client = await connect(server, http)
+    with pytest.MonkeyPatch.context() as gone:
+        gone.setattr(web.WebSocketResponse, "pong", refuse)
+        await client.socket.ping()
+        await client.send({"id": "1", "command": "list_projects"})
+        assert (await client.answer("1"))["type"] == "response"
+    assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
 
 
 async def test_a_blocked_event_loop_times_out_no_client(
