@@ -55,7 +55,8 @@ async def update_project_settings(
 
     To remove the project's own value, so that the global one applies, pass an empty string; for
     `enabledMcpServers`, where an empty list means none, pass `null`. `worktreesDir` is an absolute
-    path or starts with `~`; `demo` is a valid agent only if Spinney runs with `--demo`. No client
+    path or starts with `~`, and neither in another worktree or repository, in a git directory nor
+    in Spinney's data; `demo` is a valid agent only if Spinney runs with `--demo`. No client
     gets `trackerApiKey` back; `list_tracker_teams` lists the values of `trackerTeamId`.
     `branchTemplate` contains `{slug}`, and maybe `{user}`, `{project}` or `{date}`.
     """

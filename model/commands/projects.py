@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from model.api import projects as api
 from model.api.command import UNCHANGED, Unchanged
 from model.base.errors import SpinneyError, not_a_repository, project_exists
+from model.base.paths import Directories
 from model.base.text import clean_line
 from model.commands.registry import implements
 from model.domain.branches import Branch, Remote
@@ -28,6 +29,7 @@ from model.scripts.config import read_branch_scripts
 from model.state import State, sort_projects
 from model.worktrees import refuse_while_running, require_project
 from model.worktrees.branch_names import fill_template
+from model.worktrees.location import check_location
 from model.worktrees.naming import NAME_LIMIT
 
 if TYPE_CHECKING:
@@ -122,7 +124,9 @@ async def update_project_settings(
         names = ", ".join(repr(name) for name in known)
         raise SpinneyError(f"Invalid field 'defaultBackend': must be one of {names}")
     if worktrees_dir:
-        worktrees_dir = await asyncio.to_thread(_check_worktrees_dir, worktrees_dir)
+        worktrees_dir = await asyncio.to_thread(
+            _check_worktrees_dir, worktrees_dir, project, workspace.directories
+        )
     if branch_template:
         await fill_template(branch_template, project)
     texts = {
@@ -202,7 +206,7 @@ async def _check_branch(project: Project, name: str) -> None:
         raise SpinneyError(f"Invalid field 'defaultBranch': no branch '{name}'")
 
 
-def _check_worktrees_dir(given: str) -> str:
+def _check_worktrees_dir(given: str, project: Project, directories: Directories) -> str:
     """The absolute path of a directory for worktrees; creates a temporary one to prove that it is
     writable.
     """
@@ -223,6 +227,10 @@ def _check_worktrees_dir(given: str) -> str:
         raise SpinneyError(
             f"Invalid field 'worktreesDir': cannot create a directory there ({reason})"
         ) from None
+    try:
+        check_location(directory, Path(project.path), directories)
+    except SpinneyError as error:
+        raise SpinneyError(f"Invalid field 'worktreesDir': {error.message}") from None
     return str(directory)
 
 

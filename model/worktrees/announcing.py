@@ -31,6 +31,7 @@ from model.worktrees.branch_names import (
     name_branch,
     taken_names,
 )
+from model.worktrees.location import check_location
 from model.worktrees.lookup import (
     next_order,
     require_project,
@@ -86,6 +87,8 @@ async def announce(
     if not branches:
         raise git_worktrees.no_commits_error()  # Immediately: scripts may miss an event.
     directory = worktrees_directory(project, directories)
+    if project.worktrees_dir:
+        await asyncio.to_thread(check_location, directory, Path(project.path), directories)
     pattern = await _choose_pattern(store.state, project, branch, pull_request)
     taken = taken_names(pattern, branches)
     taken |= {worktree.name for worktree in _worktrees_of(store.state, project_id)}

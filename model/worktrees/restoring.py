@@ -31,6 +31,7 @@ from model.store.store import Store
 from model.worktrees import ports
 from model.worktrees.included_files import report_problems
 from model.worktrees.kept_conversations import KeptConversations, read_kept, write_attachments
+from model.worktrees.location import check_location
 from model.worktrees.lookup import (
     next_order,
     refuse_while_unsettled,
@@ -126,6 +127,9 @@ class WorktreeRestorer:
         """Record the worktree as `creating`, under a name and a path that are free."""
         project = require_project(self._store.state, found.project_id)
         directory = worktrees_directory(project, self._directories)
+        if project.worktrees_dir:
+            root = Path(project.path)
+            await asyncio.to_thread(check_location, directory, root, self._directories)
         note = found.point.snapshot.note
         wanted = name or (before.name if before else clean_line(note.worktree_name) or "restored")
         folders = [Path(before.path)] if before and name is None else []

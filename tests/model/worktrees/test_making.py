@@ -10,7 +10,7 @@ from model.base.errors import SpinneyError
 from model.commands.preferences import update_preferences
 from model.commands.projects import update_project_settings
 from model.commands.worktrees import create_worktree, update_worktree_label
-from model.domain.events.projects import ProjectRemoved
+from model.domain.events.projects import ProjectRemoved, ProjectUpdated
 from model.domain.events.worktrees import WorktreeCreating
 from model.domain.projects import Project
 from model.domain.worktrees import IssueContext, Label, PullRequestContext, Worktree
@@ -42,6 +42,48 @@ async def test_worktrees_dir_sets_the_location(
     )
     made = await make("here")
     assert Path(made.path) == tmp_path / "elsewhere" / "here"
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("{project}/.git/trees", "the git directory"),
+        ("{project}/.git", "the git directory"),
+        ("{worktree}/trees", "the worktree .*, and would be deleted with it"),
+        ("{other}/trees", "the repository"),
+        ("{link}/trees", "the repository"),
+        ("{bare}/trees", "the git directory"),
+        ("{data}", "the data directory of Spinney"),
+        ("{data}/landing/trees", "the data directory of Spinney"),
+    ],
+)
+async def test_worktrees_dir_is_in_nothing_that_goes_with_other_work(
+    make: Maker, workspace: Workspace, tmp_path: Path, place: str, reason: str
+) -> None:
+    other, bare, link = tmp_path / "other", tmp_path / "bare.git", tmp_path / "link"
+    Repository(tmp_path).git("init", "--quiet", str(other))
+    Repository(tmp_path).git("init", "--quiet", "--bare", str(bare))
+    link.symlink_to(other)
+    project = make.project
+    given = place.format(
+        project=project.path, worktree=(await make("one")).path, other=other, bare=bare, link=link,
+        data=workspace.directories.data,
+    )  # fmt: skip
+    with pytest.raises(SpinneyError, match=f"'worktreesDir'.* inside {reason}"):
+        await update_project_settings(workspace, project.id, worktrees_dir=given)
+    # As an earlier version may have stored it.
+    stored = project.model_copy(update={"worktrees_dir": given})
+    workspace.store.record(ProjectUpdated(project=stored))
+    with pytest.raises(SpinneyError, match=f"inside {reason}"):
+        await make("two")
+
+
+async def test_worktrees_dir_may_be_in_the_projects_own_checkout(
+    make: Maker, workspace: Workspace
+) -> None:
+    own = f"{make.project.path}/.trees"
+    await update_project_settings(workspace, make.project.id, worktrees_dir=own)
+    assert (await make("one")).path == f"{own}/one"
 
 
 async def test_a_random_name_is_not_that_of_an_existing_folder(
