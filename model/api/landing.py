@@ -1,5 +1,9 @@
 """Landing: from finished worktrees to the base branch."""
 
+from typing import Annotated, Final
+
+from pydantic import Field
+
 from model.api.command import command
 from model.domain.hosting import MergeMethod
 from model.domain.landing import (
@@ -14,6 +18,9 @@ from model.domain.landing import (
 )
 from model.domain.messages import SessionMessage
 from model.domain.resource import Resource
+
+MAX_SWEEP_ROWS: Final = 200
+"""Worktrees that `list_sweep` returns at a time, if a `limit` is given."""
 
 
 class LandingMessage(Resource):
@@ -160,9 +167,18 @@ async def discard_train(train_id: str) -> None:
 
 
 @command
-async def list_sweep(project_id: str | None = None, with_sizes: bool = True) -> Sweep:
+async def list_sweep(
+    project_id: str | None = None,
+    with_sizes: bool = True,
+    limit: Annotated[int, Field(ge=1, le=MAX_SWEEP_ROWS)] | None = None,
+    offset: Annotated[int, Field(ge=0)] = 0,
+    worktree_ids: list[str] | None = None,
+) -> Sweep:
     """List all worktrees of a project, or of all projects, with what deleting each would free and
-    lose.
+    lose; or only those of `worktreeIds`.
+
+    With `limit`, 1 to 200, so many of them at most, the oldest first; `offset` counts from the
+    oldest one. Git reads each worktree for this, so a list of all can take minutes.
     """
 
 

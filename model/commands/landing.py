@@ -226,9 +226,16 @@ async def discard_train(workspace: "Workspace", train_id: str) -> None:
 
 @implements(api.list_sweep)
 async def list_sweep(
-    workspace: "Workspace", project_id: str | None = None, with_sizes: bool = True
+    workspace: "Workspace",
+    project_id: str | None = None,
+    with_sizes: bool = True,
+    limit: int | None = None,
+    offset: int = 0,
+    worktree_ids: list[str] | None = None,
 ) -> Sweep:
-    return await workspace.landing.sweeper.list_rows(project_id, with_sizes=with_sizes)
+    return await workspace.landing.sweeper.list_rows(
+        project_id, with_sizes=with_sizes, limit=limit, offset=offset, only=worktree_ids
+    )
 
 
 @implements(api.sweep_worktrees)

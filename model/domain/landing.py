@@ -249,6 +249,8 @@ class Sweep(Resource):
     """Those that can go without a loss come first, the largest of them first."""
     free_bytes: int | None
     """Free space on the disk with the worktrees."""
+    total: int = 0
+    """How many worktrees there are, of which these may be a page."""
 
 
 class Swept(Resource):

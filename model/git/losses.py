@@ -9,6 +9,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.base.text import clean_line
+from model.git.branch_tips import BranchTips, read_branch_tips
 from model.git.nested import describe_inner_losses
 from model.git.run import git
 from model.git.uncommitted import read_uncommitted
@@ -48,6 +49,20 @@ class Losses:
         if (more := len(self.besides) - _MAX_LISTED) > 0:
             parts.append(f"{more} more")
         return " and ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFacts:
+    """What the worktrees of a repository have in common, read once for many of them."""
+
+    listed: list[ListedWorktree]
+    tips: BranchTips
+
+    @classmethod
+    async def read(cls, root: Path) -> "SharedFacts":
+        """Read them. Raises what git reports."""
+        listed, tips = await asyncio.gather(list_worktrees(root), read_branch_tips(root))
+        return cls(listed, tips)
 
 
 async def find_losses(

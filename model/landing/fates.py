@@ -8,6 +8,7 @@ from pathlib import Path
 from model.base.errors import SpinneyError
 from model.base.text import clean_line
 from model.domain.worktrees import Worktree
+from model.git.losses import SharedFacts
 from model.git.remote_branches import RemoteBranch, delete_remote_branch, find_remote_branch
 from model.landing.records import LandingRecord
 from model.scripts.runner import ScriptRunner
@@ -106,9 +107,11 @@ class WorktreeFates:
         """Delete a worktree, and return its recovery point. Raises as `WorktreeRemover.remove`."""
         return await self._removals.remove(worktree_id, force=force, landed=landed)
 
-    async def find_losses(self, worktree_id: str) -> RemovalLosses:
-        """Return what deleting a worktree would lose. Raises as `WorktreeRemover.find_losses`."""
-        return await self._removals.find_losses(worktree_id)
+    async def find_losses(
+        self, worktree_id: str, shared: SharedFacts | None = None
+    ) -> RemovalLosses:
+        """Return what deleting a worktree would lose; as `WorktreeRemover.find_losses`."""
+        return await self._removals.find_losses(worktree_id, shared)
 
     async def find_remote(self, worktree: Worktree) -> RemoteBranch | None:
         """Return the branch at the remote that a worktree's branch was pushed to, if it was."""

@@ -12,7 +12,7 @@ from model.base.git_layout import find_git_directories
 from model.base.paths import create_private_folders, write_atomically
 from model.domain.landing import Landing, MergedBy
 from model.domain.worktrees import Worktree
-from model.git.branch_tips import read_branch_tips, resolve_base_tips
+from model.git.branch_tips import BranchTips, read_branch_tips, resolve_base_tips
 from model.git.merged import Merged, find_merged, is_ancestor
 from model.git.snapshots.scratch import ScratchObjects
 from model.git.status import GitStatus
@@ -121,17 +121,20 @@ class MergedBranches:
         """Whether its base has had its changes, and has taken some of them back since."""
         return self._get_answer(worktree.id) == "reverted"
 
-    async def examine(self, worktree: Worktree) -> MergedBy | None:
-        """Return how a worktree is merged; asks git about one that is not polled."""
-        await self._find_head(worktree)
+    async def examine(self, worktree: Worktree, tips: BranchTips | None = None) -> MergedBy | None:
+        """Return how a worktree is merged; asks git about one that is not polled.
+
+        `tips` are the branches of the repository, if they were just read.
+        """
+        await self._find_head(worktree, tips)
         return self.get(worktree)
 
-    async def find_kept(self, worktree: Worktree) -> list[str]:
+    async def find_kept(self, worktree: Worktree, tips: BranchTips | None = None) -> list[str]:
         """Return the commits up to which the work of a worktree's branch is elsewhere.
 
         What was committed since is not: a branch is merged up to a commit, never by its name.
         """
-        head, root = await self._find_head(worktree), self._find_root(worktree)
+        head, root = await self._find_head(worktree, tips), self._find_root(worktree)
         if root is None or self.is_reverted(worktree):
             return []
         if head and self.get(worktree) is not None:
@@ -147,14 +150,14 @@ class MergedBranches:
         project = self._store.state.projects.get(worktree.project_id)
         return None if project is None else Path(project.path)
 
-    async def _find_head(self, worktree: Worktree) -> str:
+    async def _find_head(self, worktree: Worktree, tips: BranchTips | None) -> str:
         """Return the branch's commit, about which the answer is known then; empty if it is not."""
         project = self._store.state.projects.get(worktree.project_id)
         if project is None:
             return ""
         root = Path(project.path)
         try:
-            tips = await read_branch_tips(root)
+            tips = tips or await read_branch_tips(root)
             head = tips.commits.get(f"refs/heads/{worktree.branch}", "")
             base = worktree.base_branch or project.default_branch
             bases = await resolve_base_tips(root, base, tips)

@@ -2,7 +2,8 @@
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from model.base.paths import Directories
 from model.base.plural import count
 from model.domain.landing import AfterLanding, Sweep, SweepRow, Swept
 from model.domain.worktrees import Worktree
+from model.git.losses import SharedFacts
 from model.landing.disk_usage import DiskUsage
 from model.landing.fates import WorktreeFates
 from model.landing.merged_branches import MergedBranches
@@ -44,8 +46,16 @@ class Sweeper:
         self.usage = DiskUsage()
         self._git = asyncio.Semaphore(_CONCURRENCY)
 
-    async def list_rows(self, project_id: str | None, *, with_sizes: bool) -> Sweep:
-        """Return the worktrees of a project, or of all.
+    async def list_rows(
+        self,
+        project_id: str | None,
+        *,
+        with_sizes: bool,
+        limit: int | None = None,
+        offset: int = 0,
+        only: Collection[str] | None = None,
+    ) -> Sweep:
+        """Return the worktrees of a project, or of all, or `limit` of them from the oldest on.
 
         Without `with_sizes` only the sizes that are known already are included.
         """
@@ -57,13 +67,19 @@ class Sweeper:
             if not project.is_folder
             for worktree in state.worktrees_of(project.id, archived=True)
             if worktree.session_type == "worktree" and worktree.status in ("ready", "missing")
+            if only is None or worktree.id in only
         ]
+        total = len(worktrees)
+        if limit is not None:  # In an order that does not change while git is asked.
+            worktrees.sort(key=lambda worktree: (worktree.created_at, worktree.id))
+            worktrees = worktrees[offset : offset + limit]
         if with_sizes:
             paths = [Path(worktree.path) for worktree in worktrees]
             await self.usage.measure(paths, _MEASURE_SECONDS)
-        rows = await asyncio.gather(*(self._make_row(worktree) for worktree in worktrees))
+        shared = {key: await self._read_shared(key) for key in {w.project_id for w in worktrees}}
+        rows = await asyncio.gather(*(self._make_row(w, shared[w.project_id]) for w in worktrees))
         free = await asyncio.to_thread(_read_free_bytes, self._directories.worktrees_home)
-        return Sweep(rows=sorted(rows, key=_sort_key), free_bytes=free)
+        return Sweep(rows=sorted(rows, key=_sort_key), free_bytes=free, total=total)
 
     async def sweep(
         self,
@@ -123,7 +139,13 @@ class Sweeper:
             if session.is_unfinished:
                 await self._stop_session(session.id)
 
-    async def _make_row(self, worktree: Worktree) -> SweepRow:
+    async def _read_shared(self, project_id: str) -> SharedFacts | None:
+        project = self._store.state.projects.get(project_id)
+        with suppress(SpinneyError):  # Each worktree says so.
+            return await SharedFacts.read(Path(project.path)) if project else None
+        return None
+
+    async def _make_row(self, worktree: Worktree, shared: SharedFacts | None = None) -> SweepRow:
         """Describe a worktree as it is now: what is listed and what is done must agree."""
         state = self._store.state
         sessions = state.sessions_of(worktree.id, archived=True)
@@ -133,8 +155,8 @@ class Sweeper:
             *(s.updated_at for s in sessions),
         ]
         async with self._git:
-            losses = await self._fates.find_losses(worktree.id)
-            merged = await self._merged.examine(worktree)
+            losses = await self._fates.find_losses(worktree.id, shared)
+            merged = await self._merged.examine(worktree, shared.tips if shared else None)
         is_busy = bool(worktree.running_scripts) or any(s.is_unfinished for s in sessions)
         return SweepRow(
             worktree_id=worktree.id,

@@ -351,7 +351,7 @@ class Workspace:
             self.conversations.end_agent,
             self.recovery_points,
             self.undoer.lock,
-            lambda worktree: self.landing.merged.find_kept(worktree),
+            lambda worktree, tips: self.landing.merged.find_kept(worktree, tips),
         )
         self.restoring = WorktreeRestorer(self.store, self.directories, self.recovery_points)
         self.restoring_sessions = SessionRestorer(

@@ -21,7 +21,8 @@ from model.domain.events.worktrees import WorktreeDeleted, WorktreeUpdated
 from model.domain.projects import Project
 from model.domain.worktrees import Worktree
 from model.git import discarding, losses, removal
-from model.git.losses import Losses
+from model.git.branch_tips import BranchTips
+from model.git.losses import Losses, SharedFacts
 from model.git.worktrees import ListedWorktree, find_listed, path_exists
 from model.scripts.runner import ScriptRunner
 from model.state import State
@@ -59,7 +60,7 @@ class WorktreeRemover:
         end_session: Callable[[str], Awaitable[None]],
         points: RecoveryPoints,
         undo_lock: Callable[[str], asyncio.Lock],
-        find_kept: Callable[[Worktree], Awaitable[Sequence[str]]],
+        find_kept: Callable[[Worktree, BranchTips | None], Awaitable[Sequence[str]]],
     ) -> None:
         self._store = store
         self._points = points
@@ -90,7 +91,7 @@ class WorktreeRemover:
         found, kept = RemovalLosses(), list(landed)
         deletes = _is_managed(worktree) and not (force and await self._is_unlisted(worktree))
         if deletes:
-            kept += await self._find_kept(worktree)
+            kept += await self._find_kept(worktree, None)
             # Check before the teardown, which cannot be undone if the removal is refused.
             found = await self._check(project, worktree, kept, force=force)
         before = worktree.status
@@ -115,13 +116,20 @@ class WorktreeRemover:
         await self._finish(project, worktree, kept, deletes=deletes, force=force)
         return points[-1]
 
-    async def find_losses(self, worktree_id: str) -> RemovalLosses:
-        """Return the work that exists only in the worktree and would be lost with it."""
+    async def find_losses(
+        self, worktree_id: str, shared: SharedFacts | None = None
+    ) -> RemovalLosses:
+        """Return the work that exists only in the worktree and would be lost with it.
+
+        What is `shared` with other worktrees was just read for all of them.
+        """
         worktree = require_worktree(self._store.state, worktree_id)
         if not _is_managed(worktree):
             return RemovalLosses()
         project = require_project(self._store.state, worktree.project_id)
-        return await self._find_losses(project, worktree, await self._find_kept(worktree), None)
+        tips, listed = (shared.tips, shared.listed) if shared else (None, None)
+        kept = await self._find_kept(worktree, tips)
+        return await self._find_losses(project, worktree, kept, listed)
 
     async def recover(self) -> None:
         """Complete or revert the removals that a kill interrupted. Called once, at start."""
@@ -135,7 +143,7 @@ class WorktreeRemover:
                 # The files were removed after all checks passed; only the branch is checked again.
                 with contextlib.suppress(SpinneyError):
                     await self._remove_directory(project, worktree, (), force=True)
-                kept = await self._find_kept(worktree)
+                kept = await self._find_kept(worktree, None)
                 await self._finish(project, worktree, kept, deletes=True, force=False)
 
     async def _take_back(self, worktree: Worktree, status: str, points: list[str | None]) -> None:
@@ -161,7 +169,7 @@ class WorktreeRemover:
         except SpinneyError as error:
             reason = clean_line(error.message).rstrip(".")
             found = Losses(besides=[f"what cannot be read ({reason})"])
-        inner = await asyncio.to_thread(_find_inside, self._store.state, path)
+        inner = await asyncio.to_thread(_find_busy_inside, self._store.state, path)
         at_work = [text for each in inner for text in _list_at_work(self._store.state, each)]
         return RemovalLosses(found.files, found.commits, found.unpushed, found.besides, at_work)
 
@@ -296,10 +304,12 @@ class WorktreeRemover:
         )
 
 
-def _find_inside(state: State, path: Path) -> list[Worktree]:
-    """Return the worktrees of Spinney whose folder is inside `path`. Blocks."""
+def _find_busy_inside(state: State, path: Path) -> list[Worktree]:
+    """Return the worktrees of Spinney inside `path` in which something is at work. Blocks."""
     outer = os.path.realpath(path) + os.sep
-    return [w for w in state.worktrees.values() if os.path.realpath(w.path).startswith(outer)]
+    active = {each.worktree_id for each in state.sessions.values() if each.is_unfinished}
+    busy = [w for w in state.worktrees.values() if w.id in active or w.running_scripts]
+    return [w for w in busy if os.path.realpath(w.path).startswith(outer)]
 
 
 def _list_at_work(state: State, worktree: Worktree) -> list[str]:

@@ -19,7 +19,7 @@ MODE_DESCRIPTIONS: Final[dict[ExecutionMode, str]] = {
     "yolo": "does everything without asking",
 }
 
-_PAGE_ROWS: Final = 20
+PAGE_ROWS: Final = 20
 """Rows per page."""
 
 _PROBLEM_LENGTH: Final = 500
@@ -138,8 +138,14 @@ def _session_link(page_request: PageRequest, session: Session) -> list[Node]:
 
 
 def paginate(page_request: PageRequest, rows: Sequence[T]) -> tuple[Sequence[T], Element | None]:
-    """The rows of the requested page, and links to the others, which keep the rest of the query
-    but the notice of what was done.
+    """The rows of the requested page, and links to the others."""
+    number, links = paginate_total(page_request, len(rows))
+    return rows[number * PAGE_ROWS : (number + 1) * PAGE_ROWS], links
+
+
+def paginate_total(page_request: PageRequest, total: int) -> tuple[int, Element | None]:
+    """The number of the requested page of `total` rows, from 0, and links to the others, which keep
+    the rest of the query but the notice of what was done.
     """
     kept = {name: page_request.query[name] for name in page_request.query if name != "done"}
 
@@ -148,12 +154,11 @@ def paginate(page_request: PageRequest, rows: Sequence[T]) -> tuple[Sequence[T],
         return link(text, f"{page_request.path}?{query}")
 
     text = page_request.query.get("page", "")
-    last = max(0, (len(rows) - 1) // _PAGE_ROWS)
+    last = max(0, (total - 1) // PAGE_ROWS)
     number = min(int(text), last) if text.isascii() and text.isdigit() and len(text) < 9 else 0
     links: list[Node] = [f"Page {number + 1} of {last + 1}"]
     if number:
         links += [" ", link_to("Previous", number - 1)]
     if number < last:
         links += [" ", link_to("Next", number + 1)]
-    shown = rows[number * _PAGE_ROWS : (number + 1) * _PAGE_ROWS]
-    return shown, nav(*links) if last else None
+    return number, nav(*links) if last else None

@@ -12,13 +12,14 @@ from model.base.amounts import format_age, format_size
 from model.base.errors import SpinneyError
 from model.base.plural import count
 from model.commands.dispatch import run
-from model.domain.landing import SweepRow, Swept
+from model.domain.landing import Sweep, SweepRow, Swept
 from model.worktrees import require_project
 from server.lite.handlers import Handlers, html_response, redirect
 from server.lite.html import Element, Node, make, truncate
 from server.lite.layout import render_page
-from server.lite.lists import paginate
+from server.lite.lists import PAGE_ROWS, paginate_total
 from server.lite.page_request import Form, PageRequest, button, hidden, link, nav, shorten
+from server.lite.parts import query_number
 
 if TYPE_CHECKING:
     from model.runtime.workspace import Workspace
@@ -54,7 +55,7 @@ class SweepRoutes:
         ]
 
     async def _get(self, request: web.Request, page_request: PageRequest) -> str:
-        """All worktrees, those that can go without a loss first; paginated with `page`.
+        """All worktrees, the oldest first; on each `page` those without a loss come first.
 
         With `sizes` those that are not known are measured.
         """
@@ -75,7 +76,7 @@ class SweepRoutes:
         chosen = set(form.all("worktree"))
         if not chosen:
             return redirect(SWEEP_PATH)
-        rows = [row for row in await _list(page_request, None) if row.worktree_id in chosen]
+        rows = (await _list(page_request, worktreeIds=sorted(chosen))).rows
         if not form.get("sure"):
             return html_response(_render_question(page_request, rows, form.get("action")))
         arguments = {
@@ -96,12 +97,17 @@ def sweep_path(project_id: str) -> str:
 
 async def render_sweep(page_request: PageRequest, project_id: str | None = None) -> str:
     """The worktrees of a project, or of all, to choose from."""
-    rows = await _list(page_request, project_id, with_sizes="sizes" in page_request.query)
-    visible, links = paginate(page_request, rows)
-    is_unmeasured = any(row.size is None for row in visible) and "sizes" not in page_request.query
+    scope = {} if project_id is None else {"projectId": project_id}
+    wants_sizes = "sizes" in page_request.query
+    offset = query_number(page_request, "page") * PAGE_ROWS
+    page = {"limit": PAGE_ROWS, "offset": offset, "withSizes": wants_sizes}
+    sweep = await _list(page_request, **scope, **page)
+    rows = sweep.rows
+    _, links = paginate_total(page_request, sweep.total)
+    is_unmeasured = any(row.size is None for row in rows) and not wants_sizes
     form = page_request.make_form(
         SWEEP_PATH,
-        [_choice(page_request, row, shows_project=project_id is None) for row in visible],
+        [_choice(page_request, row, shows_project=project_id is None) for row in rows],
         make(
             "p",
             button("Archive …", "action", "archive"),
@@ -118,13 +124,8 @@ async def render_sweep(page_request: PageRequest, project_id: str | None = None)
     )
 
 
-async def _list(
-    page_request: PageRequest, project_id: str | None, *, with_sizes: bool = False
-) -> list[SweepRow]:
-    arguments: dict[str, Any] = {"withSizes": with_sizes}
-    if project_id is not None:
-        arguments["projectId"] = project_id
-    return (await run(page_request.workspace, list_sweep, arguments)).rows
+async def _list(page_request: PageRequest, **arguments: Any) -> Sweep:
+    return await run(page_request.workspace, list_sweep, {"withSizes": False, **arguments})
 
 
 def _choice(page_request: PageRequest, row: SweepRow, *, shows_project: bool) -> Element:

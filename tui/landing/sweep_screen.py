@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 SweepActionFunction = Callable[["SweepScreen"], Coroutine[Any, Any, None]]
 
+_PAGE_SIZE: Final = 25
+"""Worktrees that are read at a time."""
 FOOTER: Final = ("sweep_archive", "sweep_delete", "sweep_mark_safe", "sweep_scope")
 
 
@@ -101,30 +103,52 @@ class SweepScreen(FullScreen):
     async def _read(self) -> None:
         try:
             for with_sizes in (False, True):
-                known = await self.desk.client.call(
-                    list_sweep, project_id=self.project_id, with_sizes=with_sizes
-                )
-                if with_sizes or self.known is None:
-                    self.known = known
-                self._problem = ""
-                if self._is_open:
-                    self._show()
+                read: set[str] = set()
+                is_last = False
+                while self._is_open and not is_last:
+                    page = await self.desk.client.call(
+                        list_sweep,
+                        project_id=self.project_id,
+                        with_sizes=with_sizes,
+                        limit=_PAGE_SIZE,
+                        offset=len(read),
+                    )
+                    read |= {row.worktree_id for row in page.rows}
+                    is_last = not page.rows or len(read) >= page.total
+                    self._add(page, read if is_last else None)
         except SpinneyError as error:
             self._problem = error.message
             self._show()
 
+    def _add(self, page: "Sweep", all_ids: "set[str] | None") -> None:
+        """Show a page, too; after the last one only the worktrees that there are."""
+        before = self.known.rows if self.known is not None else []
+        known = {row.worktree_id: row for row in before}
+        for row in page.rows:
+            old = known.get(row.worktree_id)
+            size = row.size if row.size is not None or old is None else old.size
+            known[row.worktree_id] = row.model_copy(update={"size": size})
+        rows = [row for key, row in known.items() if all_ids is None or key in all_ids]
+        rows.sort(key=lambda row: (loses_anything(row), -(row.size or 0), row.name))
+        self.known = page.model_copy(update={"rows": rows})
+        self._problem = ""
+        self._show()
+
     async def read_losses(self) -> None:
-        """Read what deleting each worktree would lose now; a question states it. Raises
+        """Read what deleting each chosen worktree would lose now; a question states it. Raises
         `SpinneyError`.
         """
         if self.known is None:
             return
-        now = await self.desk.client.call(list_sweep, project_id=self.project_id, with_sizes=False)
+        chosen = {row.worktree_id for row in self.chosen}
+        now = await self.desk.client.call(list_sweep, with_sizes=False, worktree_ids=sorted(chosen))
         fresh = {row.worktree_id: row for row in now.rows}
         rows = [
             fresh[row.worktree_id].model_copy(update={"size": row.size})
-            for row in self.known.rows
             if row.worktree_id in fresh
+            else row
+            for row in self.known.rows
+            if row.worktree_id in fresh or row.worktree_id not in chosen
         ]
         self.known = self.known.model_copy(update={"rows": rows})
         self._show()

@@ -87,3 +87,16 @@ def test_the_doctor_mentions_the_sweep_when_the_disk_gets_short(
     finding = doctor._check_directory("worktrees", tmp_path)
     assert (finding.ok, "GB free" in finding.found) == (None, True)
     assert re.match(r"The worktrees take \d+ k?B\. 'spinney prune' lists", finding.remedy)
+
+
+async def test_worktrees_are_listed_in_pages_from_the_oldest_on(landing: Landing) -> None:
+    made = [await landing.make(name) for name in ("three", "one", "two")]
+    pages = [
+        await list_sweep(landing.workspace, with_sizes=False, limit=2, offset=offset)
+        for offset in (0, 2, 4)
+    ]
+    assert [{row.name for row in page.rows} for page in pages] == [{"three", "one"}, {"two"}, set()]
+    assert [page.total for page in pages] == [3, 3, 3]
+    chosen = [made[0].id, made[2].id]
+    sweep = await list_sweep(landing.workspace, with_sizes=False, worktree_ids=chosen)
+    assert {row.worktree_id for row in sweep.rows} == set(chosen)

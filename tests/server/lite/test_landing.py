@@ -87,9 +87,11 @@ async def test_many_worktrees_and_hostile_names_stay_small_pages(
                 unpushed=2,
                 is_running=True,
             )
-            for one in IDS
+            for one in given.get("worktree_ids") or IDS
         ]
-        return Sweep(rows=rows, free_bytes=None)
+        first = given.get("offset", 0)
+        page = rows[first : first + given.get("limit", len(rows))]
+        return Sweep(rows=page, free_bytes=None, total=len(rows))
 
     async def sweep_worktrees(workspace: Workspace, **given: Any) -> list[Swept]:
         return [Swept(worktree_id=one, ok=False, message=HOSTILE) for one in given["worktree_ids"]]

@@ -39,6 +39,7 @@ await loadStylesheet("landing");
  */
 
 const UNITS = ["B", "KB", "MB", "GB", "TB"];
+const PAGE_SIZE = 25; // worktrees that are read at a time
 const MAX_LISTED = 8; // worktrees that the question lists
 const CHANGES = new Set(["worktree:archived", "worktree:deleted", "worktree:created", "worktree:unarchived"]);
 
@@ -98,20 +99,30 @@ class Sweep {
 
   /** The list first; then the sizes, which take longer. */
   async #load() {
-    if (!this.#isLoaded) this.#show(await this.app.read("list_sweep", { ...this.#scope, withSizes: false }));
-    this.#show(await this.app.read("list_sweep", { ...this.#scope, withSizes: true }));
+    if (!this.#isLoaded) await this.#loadPages(false);
+    await this.#loadPages(true);
   }
 
-  /** @param {{ rows: SweepRow[], free_bytes: number | null } | undefined} sweep */
-  #show(sweep) {
-    if (!sweep) {
-      if (!this.#isLoaded) this.status.textContent = "The worktrees could not be listed.";
-      return;
+  /** Each page is shown when it is read; after the last one only the worktrees that there are. @param {boolean} withSizes */
+  async #loadPages(withSizes) {
+    const read = new Set();
+    for (;;) {
+      /** @type {{ rows: SweepRow[], free_bytes: number | null, total: number } | undefined} */
+      const sweep = await this.app.read("list_sweep", { ...this.#scope, withSizes, limit: PAGE_SIZE, offset: read.size });
+      if (!sweep) {
+        if (!this.#isLoaded) this.status.textContent = "The worktrees could not be listed.";
+        return;
+      }
+      for (const row of sweep.rows) read.add(row.worktree_id);
+      const isLast = !sweep.rows.length || read.size >= sweep.total;
+      const known = new Map(this.#rows.map((row) => [row.worktree_id, row]));
+      for (const row of sweep.rows) known.set(row.worktree_id, { ...row, size: row.size ?? known.get(row.worktree_id)?.size ?? null });
+      this.#rows = [...known.values()].filter((row) => !isLast || read.has(row.worktree_id)).sort(compareRows);
+      this.#free = sweep.free_bytes;
+      this.#isLoaded = true;
+      this.#draw();
+      if (isLast || !this.element.isConnected) return;
     }
-    this.#isLoaded = true;
-    this.#rows = sweep.rows;
-    this.#free = sweep.free_bytes;
-    this.#draw();
   }
 
   #draw() {
@@ -168,10 +179,12 @@ class Sweep {
 
   /** Read what deleting each worktree would lose now: the question states it. */
   async #readLosses() {
-    const sweep = await this.app.read("list_sweep", { ...this.#scope, withSizes: false });
+    const chosen = this.#selectedRows().map((row) => row.worktree_id);
+    const sweep = await this.app.read("list_sweep", { withSizes: false, worktreeIds: chosen });
     if (!sweep) return;
     const fresh = new Map(sweep.rows.map((/** @type {SweepRow} */ row) => [row.worktree_id, row]));
-    this.#rows = this.#rows.filter((row) => fresh.has(row.worktree_id)).map((row) => ({ ...fresh.get(row.worktree_id), size: row.size }));
+    const isThere = (/** @type {SweepRow} */ row) => fresh.has(row.worktree_id) || !chosen.includes(row.worktree_id);
+    this.#rows = this.#rows.filter(isThere).map((row) => ({ ...row, ...fresh.get(row.worktree_id), size: row.size }));
     this.#draw();
   }
 
@@ -198,6 +211,9 @@ const lossesOf = ({ uncommitted, unpushed, merged, besides, is_running: isRunnin
 
 /** Whether nothing is lost with a worktree. @param {SweepRow} row */
 const isSafe = (row) => Boolean(row.merged) && !lossesOf(row).length;
+
+/** Those that can go without a loss first, the largest of them first. @param {SweepRow} one @param {SweepRow} other */
+const compareRows = (one, other) => Number(lossesOf(one).length > 0) - Number(lossesOf(other).length > 0) || (other.size ?? 0) - (one.size ?? 0) || (one.name < other.name ? -1 : Number(one.name > other.name));
 
 /** @param {SweepRow} row @returns {HTMLElement[]} */
 function factsOf(row) {
