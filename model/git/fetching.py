@@ -13,6 +13,7 @@ from model.git.refs import check_branch_name
 from model.git.remotes import fetch
 from model.git.repositories import list_remotes
 from model.git.run import git
+from model.git.snapshots.own_refs import OWN_REFS, remove_damaged
 
 TIMEOUT: Final = 30.0
 """Seconds for a remote to respond before a worktree is created from local commits."""
@@ -51,7 +52,8 @@ async def fetch_pull_request_head(root: Path, number: int, head: str) -> tuple[s
     services = {remote.name: remote.service for remote in await list_hosting_remotes(root)}
     reasons: list[str] = []
     for remote in names:
-        target = f"refs/spinney/pull/{remote}/{number}"
+        target = f"{OWN_REFS}pull/{remote}/{number}"
+        await remove_damaged(root, target)  # Git fetches into no ref that it cannot read.
         heads = [_HEADS[services[remote]]] if remote in services else _HEADS.values()
         for source in (*(ref.format(number) for ref in heads), f"refs/heads/{head}"):
             fetched = await git(
@@ -62,7 +64,7 @@ async def fetch_pull_request_head(root: Path, number: int, head: str) -> tuple[s
                 return (await git(root, "rev-parse", "--verify", target + "^{commit}")).stdout, None
             reasons.append(fetched.message)
     for remote in names:
-        local_refs = [f"refs/spinney/pull/{remote}/{number}", f"refs/remotes/{remote}/{head}"]
+        local_refs = [f"{OWN_REFS}pull/{remote}/{number}", f"refs/remotes/{remote}/{head}"]
         for ref in local_refs:
             found = await git(
                 root, "rev-parse", "--verify", "--quiet", ref + "^{commit}", check=False

@@ -225,6 +225,17 @@ async def test_a_pull_request_whose_branch_name_is_taken_gets_another_name(
     assert (await make(pr_context=_REQUEST)).branch == "pr-7"
 
 
+async def test_a_pull_request_is_fetched_although_its_ref_is_damaged(
+    make: Maker, with_remote: Repository, tmp_path: Path
+) -> None:
+    head = _push_pull_request(with_remote, tmp_path, "pull ref")
+    ref = with_remote.root / ".git/refs/spinney/pull/origin/7"
+    ref.parent.mkdir(parents=True)
+    ref.write_bytes(b"")
+    made = await make(pr_context=_REQUEST)
+    assert with_remote.git("rev-parse", "HEAD", cwd=Path(made.path)) == head
+
+
 async def test_no_hook_of_a_pull_request_runs(
     make: Maker, with_remote: Repository, tmp_path: Path
 ) -> None:

@@ -4,9 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from subprocess import run
 
+import pytest
+
 from model.backends import agent_events, base
 from model.domain.sessions import Session
 from model.runtime.workspace import Workspace
+from server.lite import turns as turns_page
 from tests.conftest import Eventually
 from tests.fakes import DONE, FakeBackend
 from tests.server.lite.browser import Browser
@@ -19,6 +22,7 @@ async def test_a_turn_is_undone_after_its_preview_and_brought_back(
     workspace: Workspace,
     backend: FakeBackend,
     eventually: Eventually,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     root = Path(workspace.store.state.worktrees[session.worktree_id].path)
     identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
@@ -64,3 +68,8 @@ async def test_a_turn_is_undone_after_its_preview_and_brought_back(
     assert (root / "alpha").read_text() == "three\n"
     assert "files undone" not in again.text
     assert (await browser.request("GET", f"{path}/turns?undo=7")).status == 404
+    monkeypatch.setattr(turns_page, "_MAX_TURNS", 1)
+    newest = await browser.get_page(f"{path}/turns")
+    assert "2. two" in newest.text and "1. one" not in newest.text
+    earlier = await browser.get_page(newest.links()["1 earlier turn"])
+    assert "1. one" in earlier.text and "2. two" not in earlier.text

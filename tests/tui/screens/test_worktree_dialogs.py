@@ -20,6 +20,7 @@ from tests.tui.conftest import Start, Started
 from tests.tui.fake_client import FakeClient
 from tests.tui.reading import screen_text
 from tests.tui.waiting import until, until_shown
+from tui.actions import archive as archive_actions
 from tui.composer.message_area import MessageArea
 from tui.hosting.work_screen import WorkScreen
 from tui.screens.archive import Archive
@@ -524,6 +525,28 @@ async def test_a_deleted_worktree_is_restored_from_the_archive(start: Start) -> 
         await pilot.press("enter")
         await until(pilot, lambda: app.main.place == Place("worktree", "w9"))
         assert client.called("restore_worktree") == [{"recovery_id": "r1"}]
+
+
+async def test_earlier_recovery_points_are_loaded_on_demand(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_actions, "_PAGE_SIZE", 1)
+    client = add_recovery_points(client_with_archive())
+    points = client.answers["list_recovery_points"]({})
+    client.answers["list_recovery_points"] = lambda given: points[
+        given["offset"] : given["offset"] + given["limit"]
+    ]
+    async with start(client) as (app, pilot):
+        archive = await open_archive(app, pilot)
+        assert [entry.label for entry in archive.shown] == [
+            "gone-otter", "Put away", "old-otter", "Load more recovery points",
+        ]  # fmt: skip
+        await pilot.press(*"load", "delete")
+        assert app.screen is archive, "there is nothing to delete"
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is not archive and isinstance(app.screen, Archive))
+        labels = [entry.label for entry in app.screen.shown]  # type: ignore[attr-defined]
+        assert labels[:4] == ["gone-otter", "Put away", "otter", "old-otter"]
 
 
 async def test_a_single_file_is_restored_from_the_archive(start: Start) -> None:
