@@ -5,6 +5,7 @@ succeeds. What keeps files is in the project's repository; sessions alone are in
 """
 
 import asyncio
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from typing import Final
 from model.base.errors import SpinneyError, session_not_found
 from model.base.git_layout import is_bare_repository
 from model.base.paths import Directories
+from model.base.plural import count
 from model.domain.events.worktrees import RecoveryCreated
 from model.domain.projects import Project
 from model.domain.recovery import SESSION_REASONS, RecoveryPoint, SnapshotReason
@@ -30,6 +32,8 @@ from model.store.store import Store
 from model.worktrees.kept_conversations import write_conversations
 from model.worktrees.lookup import require_project, require_worktree
 
+_MAX_NAMED: Final = 10
+"""Damaged recovery points of a repository that are named; further ones are counted."""
 _SAME_PERIOD: Final = 60.0
 """Seconds in which a second point of the same kind and the same files is not made."""
 
@@ -258,19 +262,16 @@ class RecoveryPoints:
     async def list_problems(self) -> Sequence[str]:
         """Return what of the recovery points and snapshots is damaged, as sentences."""
         problems: dict[str, None] = {}
-        for each in await self._read_all():
+        listed = await self._read_all()
+        for each in listed:
             where = f"'{each.project.name}'" if each.project else "deleted sessions"
             if each.error is None:
-                problems |= {
-                    f"A recovery point of {where} is damaged and cannot be restored: {point_id}."
-                    " The others are not affected. Delete it with:"
-                    f" spinney call delete_recovery_point recoveryId={point_id}": None
-                    for point_id in each.points.damaged
-                }
+                problems |= dict.fromkeys(_describe_damaged(where, each.points.damaged))
             elif await path_exists(each.root):
                 problems[_describe_unread(each)] = None
-            if each.project is not None:
-                problems |= dict.fromkeys(await self._list_damaged_chains(each.project))
+        projects = [each.project for each in listed if each.project is not None]
+        for chains in await asyncio.gather(*map(self._list_damaged_chains, projects)):
+            problems |= dict.fromkeys(chains)
         return tuple(problems)
 
     async def require(self, recovery_id: str) -> FoundPoint:
@@ -449,6 +450,17 @@ async def _read_repository(root: Path, project: Project | None) -> _ListedReposi
         return _ListedRepository(root, project, await recovery.list_points(root))
     except SpinneyError as error:
         return _ListedRepository(root, project, ListedPoints([], []), error.message)
+
+
+def _describe_damaged(where: str, point_ids: Sequence[str]) -> Iterator[str]:
+    for point_id in point_ids[:_MAX_NAMED]:
+        yield (
+            f"A recovery point of {where} is damaged and cannot be restored: {point_id}. The others"
+            " are not affected. Delete it with: spinney call delete_recovery_point"
+            f" {shlex.quote(f'recoveryId={point_id}')}"
+        )
+    if (further := len(point_ids) - _MAX_NAMED) > 0:
+        yield f"{count(further, 'more recovery point')} of {where} cannot be restored either."
 
 
 def _describe_unread(listed: _ListedRepository) -> str:
