@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.text import make_visible
-from model.git.diff import find_branch_range
+from model.git.diff import find_merge_base
 from model.git.run import git
 
 _OPTIONS: Final = (
@@ -28,8 +28,8 @@ async def summarize_branch(path: Path, base: str, limit: int) -> tuple[str, str]
         Git's table of changed files, and the diffs limited to about `limit` characters, shared so
         that no large file hides the files after it.
     """
-    merge_base, tip = await find_branch_range(path, base)
-    result = await git(path, *_OPTIONS, merge_base, tip, "--", timeout=60, max_bytes=_MAX_BYTES)
+    merge_base = await find_merge_base(path, "HEAD", base)
+    result = await git(path, *_OPTIONS, merge_base, "HEAD", "--", timeout=60, max_bytes=_MAX_BYTES)
     return await asyncio.to_thread(
         _split_evenly, result.raw_stdout.decode("utf-8", "replace"), limit
     )

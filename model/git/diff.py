@@ -92,16 +92,20 @@ async def find_branch_range(path: Path, base: str) -> tuple[str, str]:
 
     Raises `SpinneyError` if the branch and `base` have no common commit.
     """
-    bases = await resolve_base(path, base)
     tip = await resolve_head(path)
-    merge_base = await git(path, "merge-base", tip, *bases, check=False)
-    if merge_base.returncode != 0:
+    return await find_merge_base(path, tip, base), tip
+
+
+async def find_merge_base(path: Path, tip: str, base: str) -> str:
+    """Return the commit at which `tip` left `base`. Raises `SpinneyError` if there is none."""
+    found = await git(path, "merge-base", tip, *await resolve_base(path, base), check=False)
+    if found.returncode != 0:
         error = SpinneyError(
             f"The branch has no commit in common with '{base}'. Choose another base branch.",
             "git_error",
         )
         raise await asyncio.to_thread(explain_no_common_commit, path, error)
-    return merge_base.stdout, tip
+    return found.stdout
 
 
 def explain_no_common_commit(path: Path, error: SpinneyError) -> SpinneyError:

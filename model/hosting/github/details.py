@@ -20,7 +20,7 @@ from model.hosting.fields import (
 )
 from model.hosting.github.api import GraphQLAnswer, PullRequestPlace, query
 from model.hosting.github.checks import CHECK_FIELDS, parse_check, select_newest
-from model.hosting.github.failures import sign_in_command
+from model.hosting.github.failures import account_command
 from model.hosting.github.merging import (
     QUEUE_FIELDS,
     REPOSITORY_FIELDS,
@@ -187,7 +187,7 @@ async def _collect_checks(
     if answer.is_refused("statusCheckRollup") or answer.is_refused("commits"):
         return [], (
             "The token that gh uses may not read checks. Give it read access to checks and commit "
-            f"statuses, or sign in with '{sign_in_command(place.repository.host)}'."
+            f"statuses, or sign in with '{account_command(place.repository.host)}'."
         )
     contexts = _get_contexts(fields)
     total = get_number(contexts, "totalCount") or 0
@@ -213,7 +213,7 @@ async def _collect_threads(
     if answer.is_refused("reviewThreads"):
         return [], (
             "The token that gh uses may not read review comments. Give it read access to pull "
-            f"requests, or sign in with '{sign_in_command(place.repository.host)}'."
+            f"requests, or sign in with '{account_command(place.repository.host)}'."
         )
     page = get_fields(fields, "reviewThreads")
     total = get_number(page, "totalCount") or 0
@@ -236,7 +236,7 @@ def _collect_conversation(
     if answer.is_refused("conversation") or answer.is_refused("reviewTexts"):
         note = (
             "The token that gh uses may not read comments of the conversation. Give it read access "
-            f"to issues and pull requests, or sign in with '{sign_in_command(host)}'."
+            f"to issues and pull requests, or sign in with '{account_command(host)}'."
         )
     else:
         parts = [get_fields(fields, name) for name in ("conversation", "reviewTexts")]

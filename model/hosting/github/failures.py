@@ -126,9 +126,9 @@ def to_error(
     return SpinneyError(shown or f"gh failed (exit code {code}).", "backend_error")
 
 
-def sign_in_command(host: str) -> str:
-    """Return the command that signs in to a host."""
-    return "gh auth login" if host == _PUBLIC else f"gh auth login --hostname {host}"
+def account_command(host: str, verb: str = "login") -> str:
+    """Return the command that signs in to a host, or changes its token by another verb."""
+    return f"gh auth {verb}" if host == _PUBLIC else f"gh auth {verb} --hostname {host}"
 
 
 def _to_known_error(message: str, kind: ErrorType, host: str) -> SpinneyError:
@@ -136,7 +136,7 @@ def _to_known_error(message: str, kind: ErrorType, host: str) -> SpinneyError:
     if is_other and message in (_NO_REMOTE, _SIGNED_OUT):
         # Which service a host is that no program is signed in to is not known.
         return SpinneyError(
-            f"gh is not signed in to {host}. Run '{sign_in_command(host)}' in a terminal, then try "
+            f"gh is not signed in to {host}. Run '{account_command(host)}' in a terminal, then try "
             f"again. If it is a GitLab host, run 'glab auth login --hostname {host}' instead.",
             "backend_unavailable",
         )

@@ -34,6 +34,7 @@ from model.hosting.fields import (
 )
 from model.hosting.forge import PAGE_SIZE, ItemQuery
 from model.hosting.github.api import Repository, RestAnswer, locate_repository, query, request
+from model.hosting.github.failures import account_command
 from model.hosting.page_cursors import Page, PageCursors
 
 T = TypeVar("T", OpenIssue, OpenPullRequest)
@@ -142,7 +143,7 @@ class GitHubLists:
             endpoint = _make_endpoint(repository, "dependabot/alerts", given)
             answer = await request(path, repository.host, endpoint, jq=_ALERTS, accept=(403, 404))
             if answer.status in (403, 404):
-                raise _alerts_refused(answer)
+                raise _alerts_refused(repository, answer)
             return Page([_parse_alert(row) for row in await _rows(answer)], _find_next(answer))
 
         return await self._cursors.fetch((repository, "alerts", state), page, load)
@@ -275,7 +276,7 @@ async def _rows(answer: RestAnswer) -> list[Fields]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _alerts_refused(answer: RestAnswer) -> SpinneyError:
+def _alerts_refused(repository: Repository, answer: RestAnswer) -> SpinneyError:
     if "archived" in answer.body:
         return SpinneyError("The repository is archived, so it has no alerts.", "conflict")
     if "disabled" in answer.body or "not enabled" in answer.body:
@@ -284,10 +285,11 @@ def _alerts_refused(answer: RestAnswer) -> SpinneyError:
             "GitHub, under security.",
             "conflict",
         )
+    refresh = account_command(repository.host, "refresh")
     return SpinneyError(
         "The account that gh is signed in with cannot see the Dependabot alerts of this "
         "repository. That takes permission to write to it, and a token with the scope "
-        "'security_events': run 'gh auth refresh --scopes security_events', or ask an owner.",
+        f"'security_events': run '{refresh} --scopes security_events', or ask an owner.",
         "forbidden",
     )
 

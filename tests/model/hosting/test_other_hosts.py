@@ -8,7 +8,7 @@ import pytest
 from model.base.errors import SpinneyError
 from model.git.hosts import find_remote_host
 from model.hosting.github import api, pull_requests
-from model.hosting.github.failures import to_error
+from model.hosting.github.failures import account_command, to_error
 from model.hosting.github.forge import GitHub
 from tests.model.git.repository import Repository
 from tests.model.hosting.conftest import FakeGh
@@ -65,6 +65,17 @@ async def test_the_host_and_how_to_sign_in_there_are_named(
 )
 def test_other_failures_name_the_host_as_well(host: str, said: str, sentence: str) -> None:
     assert to_error(said, 1, host=host).message.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("host", "commands"),
+    [
+        (HOST, (f"gh auth login --hostname {HOST}", f"gh auth refresh --hostname {HOST}")),
+        ("github.com", ("gh auth login", "gh auth refresh")),
+    ],
+)
+def test_commands_for_an_account_name_its_host(host: str, commands: tuple[str, str]) -> None:
+    assert (account_command(host), account_command(host, "refresh")) == commands
 
 
 @pytest.mark.parametrize(
