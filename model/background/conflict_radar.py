@@ -3,6 +3,9 @@
 A round compares the worktrees of one project: each pair, and each with its base branch. It runs
 when the poller reports another state of a worktree than before, and asks git only about worktrees
 and pairs that have changed.
+
+Left out is what another worktree cannot be blamed for: a branch whose changes are in its base
+already, and between two worktrees the files in which one of them conflicts with its base.
 """
 
 import asyncio
@@ -10,10 +13,10 @@ import itertools
 import logging
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
@@ -48,6 +51,21 @@ _Pair = tuple[str, str]
 """Two commits."""
 
 
+_IsMerged = Callable[[Worktree, GitStatus], Awaitable[bool]]
+
+
+class _Merge(NamedTuple):
+    """What merging two commits would leave in conflict."""
+
+    files: list[ConflictedFile]
+    """The first of them."""
+    paths: frozenset[str]
+    """All of them, as they are shown."""
+
+
+_NONE: Final = _Merge([], frozenset())
+
+
 @dataclass(frozen=True, slots=True)
 class _Side:
     """What of a worktree is compared."""
@@ -67,7 +85,7 @@ class _ProjectRadar:
     finder: OverlapFinder = field(default_factory=OverlapFinder)
     commits: dict[str, tuple[str, str]] = field(default_factory=dict)
     """For each worktree: its fingerprint, and the commit with its files at that time."""
-    pairs: dict[_Pair, list[ConflictedFile]] = field(default_factory=dict)
+    pairs: dict[_Pair, _Merge] = field(default_factory=dict)
     conflicts: dict[str, list[WorktreeConflict]] = field(default_factory=dict)
     """By worktree."""
     published: dict[str, WorktreeConflictsUpdated] = field(default_factory=dict)
@@ -79,11 +97,13 @@ class ConflictRadar:
     Args:
         store: The store to read worktrees from and record results in.
         folder: Where git writes what it needs; emptied at the first use.
+        is_merged: Says of a worktree, by its status, whether its base has what it committed.
     """
 
-    def __init__(self, store: Store, folder: Path) -> None:
+    def __init__(self, store: Store, folder: Path, is_merged: _IsMerged) -> None:
         self._store = store
         self._folder = folder
+        self._is_merged = is_merged
         self._statuses: dict[str, GitStatus] = {}
         self._projects: dict[str, _ProjectRadar] = {}
         self._waiting: dict[str, asyncio.Future[None]] = {}
@@ -167,7 +187,23 @@ class ConflictRadar:
         new = [pair for pair in dict.fromkeys(pairs) if pair not in known.pairs]
         known.pairs |= dict(zip(new, await _find_conflicts(root[0], new, known), strict=True))
         known.pairs = {pair: known.pairs[pair] for pair in pairs}
-        self._publish(project, known, sides)
+        self._publish(project, known, await self._leave_out_merged(known, sides, worktrees))
+
+    async def _leave_out_merged(
+        self, known: _ProjectRadar, sides: list[_Side], worktrees: list[Worktree]
+    ) -> list[_Side]:
+        """Return the sides that have something which their base lacks.
+
+        Only of those in conflict is that asked.
+        """
+        by_id = {one.id: one for one in worktrees}
+        marked = _collect(known.pairs, sides).keys()
+        merged = set()
+        for worktree_id in marked:
+            status = self._statuses[worktree_id]
+            if not status.changed_files and await self._is_merged(by_id[worktree_id], status):
+                merged.add(worktree_id)
+        return [side for side in sides if side.worktree_id not in merged]
 
     def _choose_worktrees(self, project: Project) -> list[Worktree]:
         """Return the worktrees that have something to be merged."""
@@ -273,36 +309,39 @@ def _list_pairs(sides: list[_Side]) -> Iterator[_Pair]:
             yield one.commit, other.commit
 
 
-async def _find_conflicts(
-    root: Path, pairs: list[_Pair], known: _ProjectRadar
-) -> list[list[ConflictedFile]]:
+async def _find_conflicts(root: Path, pairs: list[_Pair], known: _ProjectRadar) -> list[_Merge]:
     if not await radar.can_merge():
         return await _find_overlapping_paths(root, pairs, known)
     merges = await radar.merge_pairs(root, pairs, known.scratch)
     cut = [merge[:_MAX_FILES] for merge in merges]
     files = [file for merge in cut for file in merge]
     described = iter(await known.finder.describe(root, files, known.scratch))
-    return [list(itertools.islice(described, len(merge))) for merge in cut]
+    return [
+        _Merge(
+            list(itertools.islice(described, len(shown))),
+            frozenset(make_visible(file.path) for file in merge),
+        )
+        for shown, merge in zip(cut, merges, strict=True)
+    ]
 
 
 async def _find_overlapping_paths(
     root: Path, pairs: list[_Pair], known: _ProjectRadar
-) -> list[list[ConflictedFile]]:
+) -> list[_Merge]:
     """Return the files that both sides changed since their common ancestor, for an older git."""
     found = []
     for pair in pairs:
         ours = await radar.list_changes(root, *pair, known.scratch)
         theirs = await radar.list_changes(root, *pair[::-1], known.scratch)
-        paths = [path for path in ours if path in theirs and ours[path] != theirs[path]]
-        found.append(
-            [ConflictedFile(path=make_visible(path), kind="path") for path in paths[:_MAX_FILES]]
-        )
+        paths = [
+            make_visible(path) for path in ours if path in theirs and ours[path] != theirs[path]
+        ]
+        files = [ConflictedFile(path=path, kind="path") for path in paths[:_MAX_FILES]]
+        found.append(_Merge(files, frozenset(paths)))
     return found
 
 
-def _collect(
-    pairs: dict[_Pair, list[ConflictedFile]], sides: list[_Side]
-) -> dict[str, list[WorktreeConflict]]:
+def _collect(pairs: dict[_Pair, _Merge], sides: list[_Side]) -> dict[str, list[WorktreeConflict]]:
     """Return the conflicts of each worktree, seen from it."""
     found: dict[str, list[WorktreeConflict]] = {}
 
@@ -315,11 +354,16 @@ def _collect(
             )
             found.setdefault(worktree_id, []).append(conflict)
 
+    with_base: dict[str, frozenset[str]] = {}
     for side in sides:
-        files = [file for base in side.base_commits for file in pairs[side.commit, base]]
+        merges = [pairs[side.commit, base] for base in side.base_commits]
+        files = [file for merge in merges for file in merge.files]
         add(side.worktree_id, side.base, "branch", list({one.path: one for one in files}.values()))
+        with_base[side.worktree_id] = frozenset().union(*(merge.paths for merge in merges))
     for one, other in itertools.combinations(sides, 2):
-        files = pairs.get((one.commit, other.commit), [])
+        merge = pairs.get((one.commit, other.commit), _NONE)
+        of_base = with_base[one.worktree_id] | with_base[other.worktree_id]
+        files = [file for file in merge.files if file.path not in of_base]
         add(one.worktree_id, other.worktree_id, "worktree", files)
         add(other.worktree_id, one.worktree_id, "worktree", [_swap(file) for file in files])
     return found

@@ -121,6 +121,12 @@ class MergedBranches:
         """Whether its base has had its changes, and has taken some of them back since."""
         return self._get_answer(worktree.id) == "reverted"
 
+    async def is_merged(self, worktree: Worktree, status: GitStatus) -> bool:
+        """Whether a worktree is merged, of which the status was just read."""
+        if status.commit and self._has_moved(worktree, status.commit, list(status.bases)):
+            await self._refresh(worktree, status.commit, list(status.bases))
+        return self.get(worktree) is not None
+
     async def examine(self, worktree: Worktree, tips: BranchTips | None = None) -> MergedBy | None:
         """Return how a worktree is merged; asks git about one that is not polled.
 
@@ -173,23 +179,30 @@ class MergedBranches:
         project = self._store.state.projects.get(worktree.project_id)
         if project is None:
             return
-        before = self._known.get(worktree.id)
+        async with self._git:
+            if not self._has_moved(worktree, head, bases):
+                return  # Somebody else has asked meanwhile.
+            before = self._known.get(worktree.id)
+            answer = await self._ask_git(worktree, Path(project.path), head, bases)
+            if self._known.get(worktree.id) is not before:
+                return  # It landed, or that was taken back, while older branches were looked at.
+            self._known[worktree.id] = _heads_of(worktree, head, bases), answer
+        if (before[1] if before else None) != answer:
+            self._on_change(worktree.id)
+
+    async def _ask_git(
+        self, worktree: Worktree, root: Path, head: str, bases: list[str]
+    ) -> _Answer:
         answer: _Answer = None
         try:
-            async with self._git:
-                root = Path(project.path)
-                scratch = await self._prepare(project.id, root)
-                answer = await find_merged(root, head, bases, worktree.branch, scratch)
+            scratch = await self._prepare(worktree.project_id, root)
+            answer = await find_merged(root, head, bases, worktree.branch, scratch)
             proposed = _proposed_by_merged(worktree)
             if answer != "reverted" and proposed and await is_ancestor(root, head, proposed):
                 answer = "pull_request"
         except (SpinneyError, OSError) as error:
             _log.debug("%s is not known to be merged: %s", worktree.id, error)
-        if self._known.get(worktree.id) is not before:
-            return  # It landed, or that was taken back, while older branches were looked at.
-        self._known[worktree.id] = _heads_of(worktree, head, bases), answer
-        if (before[1] if before else None) != answer:
-            self._on_change(worktree.id)
+        return answer
 
     async def _prepare(self, project_id: str, root: Path) -> ScratchObjects:
         scratch = self._scratch.setdefault(project_id, ScratchObjects(self._folder / project_id))

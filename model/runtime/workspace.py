@@ -374,7 +374,11 @@ class Workspace:
         self.run_in_background(RecoveryPruning(self.store, self.directories).run())
 
     def _open_landing(self) -> None:
-        self.radar = ConflictRadar(self.store, self.directories.radar)
+        self.radar = ConflictRadar(
+            self.store,
+            self.directories.radar,
+            lambda *of: self.landing.merged.is_merged(*of),
+        )
         self.run_in_background(self.radar.run())
         self.pull_requests = PullRequestCache(self.store)
         sources = DeskSources(

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, cast
+from unittest.mock import AsyncMock
 
 from model.background.conflict_radar import ConflictRadar
 from model.domain.projects import Project
@@ -227,7 +228,9 @@ async def _measure_radar(table: Table, root: Path) -> None:
         worktrees=worktrees, projects={"p": project}, worktrees_of=lambda _: [*worktrees.values()]
     )
     store = SimpleNamespace(state=state, record=lambda event: None)
-    radar = ConflictRadar(cast(Store, store), root.with_name("radar"))
+    radar = ConflictRadar(
+        cast(Store, store), root.with_name("radar"), AsyncMock(return_value=False)
+    )
     tips = await read_branch_tips(root)
     statuses = {
         key: await read_worktree_status(Path(worktree.path), "main", tips)

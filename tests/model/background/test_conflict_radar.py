@@ -107,6 +107,63 @@ async def test_the_others_are_compared_with_what_has_landed(git_project: GitProj
     assert not git_project.now(otter).conflicts_with_base
 
 
+def commit(git_project: GitProject, worktree: Worktree, old: str, new: str) -> None:
+    edit(worktree, old, new)
+    git_project.repository.git("commit", "--quiet", "-am", new, cwd=Path(worktree.path))
+
+
+def squash(git_project: GitProject, worktree: Worktree) -> None:
+    git_project.repository.git("merge", "--quiet", "--squash", worktree.branch)
+    git_project.repository.git("commit", "--quiet", "-m", f"All of {worktree.branch}")
+
+
+async def test_a_branch_whose_changes_are_in_the_base_conflicts_with_nothing(
+    git_project: GitProject,
+) -> None:
+    repository = git_project.repository
+    repository.commit("code.py", TEXT)
+    otter, heron = [await git_project.add(name) for name in ("otter", "heron")]
+    commit(git_project, otter, "line 5\n", "line 5 of otter\n")
+    commit(git_project, otter, "line 25\n", "line 25 of otter\n")
+    commit(git_project, heron, "line 5\n", "line 5 of heron\n")
+    squash(git_project, otter)
+    # The base goes on in the same place, so merging otter would conflict.
+    repository.commit("code.py", TEXT.replace("line 5\n", "line 5 of main\n"))
+    found = await find(git_project)
+    assert [(one.worktree_id, one.partner) for one in found] == [(heron.id, "main")]
+    # What came after the landing is not in the base.
+    commit(git_project, otter, "line 25 of otter\n", "line 25 again\n")
+    found = await find(git_project)
+    assert (otter.id, "main") in [(one.worktree_id, one.partner) for one in found]
+
+
+async def test_a_worktree_that_took_the_base_in_has_no_conflict_of_others_with_it(
+    git_project: GitProject,
+) -> None:
+    repository = git_project.repository
+    repository.commit("code.py", TEXT)
+    repository.commit("other.py", TEXT)
+    otter, heron, crane = [await git_project.add(name) for name in ("otter", "heron", "crane")]
+    commit(git_project, otter, "line 5\n", "line 5 of otter\n")
+    commit(git_project, heron, "line 5\n", "line 5 of heron\n")
+    edit(heron, "line 9\n", "line 9 of heron\n", "other.py")
+    edit(crane, "line 9\n", "line 9 of crane\n", "other.py")
+    squash(git_project, otter)
+    for one in (otter, crane):
+        repository.git("merge", "--quiet", "--no-edit", "main", cwd=Path(one.path))
+    found = await find(git_project)
+    assert {(one.worktree_id, one.partner): [file.path for file in one.files] for one in found} == {
+        (heron.id, "main"): ["code.py"],
+        (heron.id, crane.id): ["other.py"],
+        (crane.id, heron.id): ["other.py"],
+    }
+    # Heron takes it in as well: only what is between the two is left.
+    repository.git("commit", "--quiet", "-am", "other", cwd=Path(heron.path))
+    repository.git("merge", "--quiet", "-Xours", "--no-edit", "main", cwd=Path(heron.path))
+    found = await find(git_project)
+    assert {one.partner for one in found} == {heron.id, crane.id}
+
+
 async def test_what_only_one_side_has_is_said(git_project: GitProject) -> None:
     git_project.repository.commit("code.py", TEXT)
     git_project.repository.commit("gone.py", TEXT)
