@@ -151,7 +151,14 @@ class ConflictRadar:
     def list_conflicts(self, project_id: str) -> list[WorktreeConflict]:
         """Return the conflicts of a project's worktrees, each pair once from either side."""
         known = self._projects.get(project_id)
-        return [one for each in known.conflicts.values() for one in each] if known else []
+        # One that has just been archived or deleted is left out before it is compared again.
+        here = {one.id for one in self._store.state.worktrees_of(project_id)}
+        return [
+            one
+            for conflicts in (known.conflicts.values() if known else ())
+            for one in conflicts
+            if one.worktree_id in here and (one.with_kind == "branch" or one.partner in here)
+        ]
 
     # A round -----------------------------------------------------------------------------------
 
