@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.amounts import format_size
+from model.base.exchanging import move_new
 from model.base.file_clone import clone_file
 from model.base.text import clean_line
 
@@ -100,11 +101,13 @@ class FileCopier:
                 self._leave_out(name, facts.st_size)
                 return
             else:
-                os.rename(TEMPORARY_NAME, own, src_dir_fd=target, dst_dir_fd=to_folder)
+                move_new(TEMPORARY_NAME, own, target, to_folder)
             self.copied += 1
             self.size += facts.st_size
         except FileNotFoundError:
             pass  # It was removed meanwhile.
+        except FileExistsError:
+            _remove_temporary(target)  # It was made in the worktree meanwhile.
         except OSError as error:
             _remove_temporary(target)
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
