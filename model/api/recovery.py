@@ -58,7 +58,8 @@ async def restore_sessions(recovery_id: str) -> list[Session]:
 async def restore_files(recovery_id: str, paths: list[str]) -> None:
     """Bring files of a recovery point back into the worktree that it was made of.
 
-    What they replace is kept in a recovery point of its own.
+    What they replace is kept in a recovery point of its own. Fails with `conflict` for files that
+    are saved meanwhile: they stay, and all others are restored.
     """
 
 

@@ -128,7 +128,8 @@ async def undo_turn(
     with it all later turns of the session are undone too; without it only this turn, or those up
     to `through`. `choices` decides for files: `keep` it as it is, take it as it was `before`, or
     get both with conflict `markers`. Fails with `conflict` if a file with a conflict has no choice;
-    nothing is done then.
+    nothing is done then. Fails so, too, for files that are saved meanwhile: they stay, all others
+    are undone, and another call completes it.
     """
 
 
@@ -145,7 +146,8 @@ async def redo_turn(
     """Take back the undo of a turn, for all turns that were undone with it.
 
     `choices` are as in `undo_turn`; `before` is a file as it was before the undo. The conversation
-    comes back only if nothing was said since: fails with `conflict` otherwise.
+    comes back only if nothing was said since: fails with `conflict` otherwise. Files that are saved
+    meanwhile are as in `undo_turn`.
     """
 
 

@@ -97,7 +97,7 @@ async def undo_discard(
     return api.DiscardedFile(
         id=restored.id,
         path=changes.to_display_name(restored.name),
-        conflicted=bool(restored.unmerged),
+        conflicted=restored.has_conflict,
     )
 
 

@@ -1,6 +1,7 @@
 """Resolve the conflict of a file by one of its sides, and continue what it stopped."""
 
 import asyncio
+import os
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -11,8 +12,10 @@ from model.domain.changes import ConflictChoice
 from model.git.changes import find_changed_file, list_changed_files, to_display_name, to_pathspecs
 from model.git.conflict_markers import refuse_conflicts
 from model.git.diff import resolve_head
-from model.git.discarding import DiscardRecord, replace_file, write_conflict
-from model.git.merging import find_operation
+from model.git.discarding import DiscardRecord, replace_file
+from model.git.file_copies import FileCopy
+from model.git.index_entries import read_stages, write_stages
+from model.git.merging import find_operation, identify_step
 from model.git.run import git
 from model.git.secret_gate import SecretGate
 
@@ -38,7 +41,6 @@ async def resolve(
     Raises:
         SpinneyError: The file has no conflict, or has no text to combine.
     """
-    unmerged: list[str] = []
     if choice == "markers":
         name = display_name
         if await find_operation(path) is None:
@@ -48,17 +50,26 @@ async def resolve(
         if file.status != "conflicted":
             raise SpinneyError(f"'{display_name}' has no conflict any more.", "conflict")
         name = file.name
-        unmerged = await _list_entries(path, name, "--unmerged")
+    before = await read_stages(path, name)
+    step = await identify_step(path)
 
-    async def write() -> None:
+    async def write(copy: FileCopy) -> None:
         if choice == "markers":
-            await _bring_back(path, name)
+            await _bring_back(path, copy, name)
         elif choice == "both":
-            await _combine(path, name)
+            await _combine(path, copy, name)
         else:
-            await _take(path, name, choice)
+            await _take(path, copy, name, choice)
 
-    return await replace_file(path, discards, name, write, unmerged=unmerged)
+    try:
+        made = await replace_file(path, discards, name, write, unmerged=before, step=step)
+    except BaseException:
+        if await read_stages(path, name) != before:
+            await write_stages(path, name, before)
+        raise
+    if choice != "markers":
+        await _stage(path, name)
+    return made
 
 
 async def continue_operation(path: Path, gate: SecretGate, *, allow_markers: bool = False) -> str:
@@ -86,46 +97,54 @@ async def continue_operation(path: Path, gate: SecretGate, *, allow_markers: boo
     return await resolve_head(path)
 
 
-async def _read_stages(path: Path, name: str) -> dict[str, str]:
+async def _stage(path: Path, name: str) -> None:
+    """Stage the file as it is now, or its deletion."""
+    if await asyncio.to_thread(os.path.lexists, path / name):
+        await git(path, "add", "--", *to_pathspecs([name]), write=True)
+    else:
+        await write_stages(path, name, [])
+
+
+async def _read_blobs(path: Path, name: str) -> dict[str, str]:
     """The blob of each stage of a conflicted file."""
-    entries = [entry.split(" ") for entry in await _list_entries(path, name, "--unmerged")]
+    entries = [entry.split(" ") for entry in await read_stages(path, name, "--unmerged")]
     return {stage: blob for _, blob, stage in entries}
 
 
-async def _list_entries(path: Path, name: str, kind: str) -> list[str]:
-    """The entries of a conflict, each `<mode> <blob> <stage>`: as they are, or as they were."""
-    listed = await git(path, "ls-files", kind, "-z", "--", *to_pathspecs([name]))
-    return [field.partition("\t")[0] for field in listed.fields]
-
-
-async def _take(path: Path, name: str, choice: ConflictChoice) -> None:
-    stages = await _read_stages(path, name)
-    pathspecs = to_pathspecs([name])
-    if (_OURS if choice == "ours" else _THEIRS) in stages:
-        await git(path, "checkout", f"--{choice}", "--", *pathspecs, write=True)
-        await git(path, "add", "--", *pathspecs, write=True)
+async def _take(path: Path, copy: FileCopy, name: str, choice: ConflictChoice) -> None:
+    stage = _OURS if choice == "ours" else _THEIRS
+    if stage in await _read_blobs(path, name):
+        await _write_stage(copy, name, stage)
     else:  # this side deleted it
-        await git(path, "rm", "--quiet", "--force", "--", *pathspecs, write=True)
+        await asyncio.to_thread(copy.file.unlink, missing_ok=True)
 
 
-async def _bring_back(path: Path, name: str) -> None:
+async def _write_stage(copy: FileCopy, name: str, stage: str) -> None:
+    await git(
+        copy.folder, "checkout-index", "--force", f"--stage={stage}", "--", name, write=True,
+        environment=copy.environment,
+    )  # fmt: skip
+
+
+async def _bring_back(path: Path, copy: FileCopy, name: str) -> None:
     """Make a file conflicted again, with the text that a merge would write."""
-    pathspecs = to_pathspecs([name])
-    noted = await _list_entries(path, name, "--resolve-undo")
+    noted = await read_stages(path, name, "--resolve-undo")
     stages = {entry[-1] for entry in noted}
-    if not noted and not await _list_entries(path, name, "--unmerged"):
+    if not noted and not await read_stages(path, name, "--unmerged"):
         raise SpinneyError(f"'{to_display_name(name)}' had no conflict.", "conflict")
     if not noted or {_OURS, _THEIRS} <= stages:
-        await git(path, "checkout", "--merge", "--", *pathspecs, write=True)
+        await git(
+            copy.folder, "checkout", "--merge", "--", *to_pathspecs([name]), write=True,
+            environment=copy.environment,
+        )  # fmt: skip
         return
     # `checkout` and `update-index --unresolve` refuse a file that one side deleted.
-    await write_conflict(path, name, noted)
-    kept = f"--stage={_OURS if _OURS in stages else _THEIRS}"
-    await git(path, "checkout-index", "--force", kept, "--", name, write=True)
+    await write_stages(path, name, noted)
+    await _write_stage(copy, name, _OURS if _OURS in stages else _THEIRS)
 
 
-async def _combine(path: Path, name: str) -> None:
-    stages = await _read_stages(path, name)
+async def _combine(path: Path, copy: FileCopy, name: str) -> None:
+    stages = await _read_blobs(path, name)
     if not {_OURS, _THEIRS} <= stages.keys():
         raise SpinneyError(
             f"'{to_display_name(name)}' was deleted on one side: there are not two texts to keep.",
@@ -143,5 +162,4 @@ async def _combine(path: Path, name: str) -> None:
         raise SpinneyError(
             f"'{to_display_name(name)}' has no lines of text to combine. Take one side.", "conflict"
         )
-    await asyncio.to_thread((path / name).write_bytes, merged.raw_stdout)
-    await git(path, "add", "--", *to_pathspecs([name]), write=True)
+    await asyncio.to_thread(copy.file.write_bytes, merged.raw_stdout)

@@ -15,6 +15,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +23,17 @@ from model.base.errors import SpinneyError
 from model.base.paths import create_private_folders
 from model.base.text import clean_line
 from model.git.changes import ChangedFile, to_display_name
+from model.git.file_copies import FileCopy, copying
+from model.git.index_entries import read_stages, write_stages
 from model.git.merging import identify_step
-from model.git.replacing import remove_temporary_files, replacing
+from model.git.replacing import (
+    SavedMeanwhileError,
+    delete_expected,
+    remove_temporary_files,
+    replacing,
+)
 from model.git.run import git
+from model.git.snapshots.files import find_target
 from model.git.staging import apply_patch, find_selection
 
 MAX_DISCARDS: Final = 100
@@ -50,9 +59,14 @@ class DiscardRecord:
     at: float
     """Seconds since 1970."""
     unmerged: list[str] = field(default_factory=list)
-    """If a conflict was resolved: its entries in the index, each `<mode> <blob> <stage>`."""
+    """The file's entries in the index before a choice in a conflict, as `read_stages` has them."""
     step: str = ""
-    """Identifies the merge or step of a rebase that the conflict belongs to."""
+    """Identifies the merge or step of a rebase that this conflict belongs to; empty without one."""
+
+    @property
+    def has_conflict(self) -> bool:
+        """Whether the undo brings a conflict back."""
+        return any(not entry.endswith(" 0") for entry in self.unmerged)
 
 
 async def discard(
@@ -76,57 +90,82 @@ async def discard(
     file, patch = await find_selection(path, "unstaged", display_name, hunk_name, expected_digest)
     _check_discardable(file)
 
-    async def discard_file() -> None:
+    async def discard_in(copy: FileCopy) -> None:
         if patch is not None:
-            await apply_patch(path, patch, "--reverse")
+            await apply_patch(copy.folder, patch, "--reverse", environment=copy.environment)
         elif file.status == "untracked":
-            await asyncio.to_thread((path / file.name).unlink)
+            await asyncio.to_thread(copy.file.unlink)
         else:
-            await git(path, "checkout-index", "--force", "-u", "--", file.name, write=True)
+            await git(
+                copy.folder, "checkout-index", "--force", "--", file.name, write=True,
+                environment=copy.environment,
+            )  # fmt: skip
 
-    return await replace_file(path, discards, file.name, discard_file)
+    return await replace_file(path, discards, file.name, discard_in)
 
 
 async def replace_file(
     path: Path,
     discards: Path,
     name: str,
-    operation: Callable[[], Awaitable[None]],
+    operation: Callable[[FileCopy], Awaitable[None]],
     *,
     unmerged: Sequence[str] = (),
+    step: str = "",
 ) -> DiscardRecord:
-    """Run an operation that overwrites or deletes the file `name`, after a backup.
+    """Replace or delete the file `name` by what an operation makes of a copy, after a backup.
 
-    `unmerged` are the entries of its conflict, if it resolves one. If it fails, the backup is
-    deleted. Raises `SpinneyError` if there can be none.
+    `unmerged` and `step` are those of the record. If it fails, the backup is deleted. Raises
+    `SpinneyError` if there can be none, or if the file was saved meanwhile; it stays as it is then.
     """
-    target = path / name
     folder = discards / f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}"
-    record = await asyncio.to_thread(_back_up, folder, name, target)
-    if unmerged:
-        record = replace(record, unmerged=[*unmerged], step=await identify_step(path))
+    record = await asyncio.to_thread(_back_up, folder, name, path / name)
+    record = replace(record, unmerged=[*unmerged], step=step)
     try:
-        await operation()
+        async with copying(path, name, partial(_write, folder / _CONTENT, record)) as copy:
+            await operation(copy)
+            after = await asyncio.to_thread(_put_in_place, path, record, copy.file)
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         raise
-    return await asyncio.to_thread(_finish, discards, folder, record, target)
+    return await asyncio.to_thread(_finish, discards, folder, replace(record, after=after))
 
 
 async def undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRecord:
     """Restore a discard (the newest, or the one of this id) byte for byte.
 
-    A conflict that was resolved comes back in the index as well: markers in a file that git takes
+    What a choice in a conflict did to the index is undone as well: markers in a file that git takes
     for resolved would be committed. Raises `SpinneyError` if there is none, if the file has changed
     since, or if the merge that the conflict belongs to is over.
     """
     folder, record = await asyncio.to_thread(_read_record, path, discards, discard_id)
-    if record.unmerged:
-        await _bring_back_conflict(path, folder, record)
-    return await asyncio.to_thread(_undo, path, folder, record)
+    if not record.step:
+        return await asyncio.to_thread(_undo, path, folder, record)
+    await _check_step(path, folder, record)
+    stages = await read_stages(path, record.name)
+    # Before the file: what is conflicted in the index is not committed.
+    await write_stages(path, record.name, record.unmerged)
+    try:
+        return await asyncio.to_thread(_undo, path, folder, record)
+    except SpinneyError:
+        await write_stages(path, record.name, stages)
+        raise
 
 
-async def _bring_back_conflict(path: Path, folder: Path, record: DiscardRecord) -> None:
+async def apply_discarded(path: Path, discards: Path, discard_id: str, patch: bytes) -> None:
+    """Apply a patch to the file of a discard, which is deleted then. Raises as `replace_file`."""
+    folder = _find_discard(discards, discard_id)
+    record = await asyncio.to_thread(_parse_record, folder)
+
+    async def apply(copy: FileCopy) -> None:
+        await apply_patch(copy.folder, patch, environment=copy.environment)
+
+    made = await replace_file(path, discards, record.name, apply)
+    for done in (made.id, discard_id):
+        await asyncio.to_thread(delete_folder, discards / done)
+
+
+async def _check_step(path: Path, folder: Path, record: DiscardRecord) -> None:
     if await identify_step(path) != record.step:
         raise SpinneyError(
             f"The conflict in '{to_display_name(record.name)}' cannot be brought back, because "
@@ -134,14 +173,6 @@ async def _bring_back_conflict(path: Path, folder: Path, record: DiscardRecord) 
             f"{folder / _CONTENT}.",
             "conflict",
         )
-    await write_conflict(path, record.name, record.unmerged)
-
-
-async def write_conflict(path: Path, name: str, entries: Sequence[str]) -> None:
-    """Give a file these entries of a conflict in the index, each `<mode> <blob> <stage>`."""
-    removed = f"0 {'0' * len(entries[0].split(' ')[1])}"
-    lines = (os.fsencode(f"{entry}\t{name}") + b"\0" for entry in (removed, *entries))
-    await git(path, "update-index", "-z", "--index-info", write=True, stdin=b"".join(lines))
 
 
 def delete_folder(folder: Path) -> None:
@@ -170,7 +201,8 @@ def _back_up(folder: Path, name: str, target: Path) -> DiscardRecord:
             shutil.copyfile(target, folder / _CONTENT)
         elif kind == "link":
             (folder / _CONTENT).write_bytes(os.fsencode(target.readlink()))
-        return DiscardRecord(folder.name, name, kind, mode, _fingerprint(target), "", time.time())
+        record = DiscardRecord(folder.name, name, kind, mode, "", "", time.time())
+        return replace(record, before=_describe(kind, mode, folder / _CONTENT))
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise SpinneyError(
@@ -180,11 +212,46 @@ def _back_up(folder: Path, name: str, target: Path) -> DiscardRecord:
         ) from None
 
 
-def _finish(discards: Path, discard: Path, record: DiscardRecord, target: Path) -> DiscardRecord:
-    completed = DiscardRecord(**{**asdict(record), "after": _fingerprint(target)})
-    (discard / _RECORD).write_text(json.dumps(asdict(completed)))  # ASCII: any name round-trips
+def _put_in_place(root: Path, record: DiscardRecord, made: Path) -> str:
+    """Replace the file by what was made of its copy; return what identifies that.
+
+    Raises `SpinneyError` if it is not what was backed up.
+    """
+    name = to_display_name(record.name)
+    target = find_target(root, record.name)
+    try:
+        kind, _ = _get_kind_and_mode(made)
+        if kind == "nothing":
+            delete_expected(target, partial(_is_as, record.before))
+            return kind
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target, partial(_is_as, record.before)) as temporary:
+            shutil.copy(made, temporary, follow_symlinks=False)
+            return _fingerprint(temporary)
+    except SavedMeanwhileError as error:
+        raise _saved_meanwhile(record, error, "nothing was done") from None
+    except OSError as error:
+        reason = clean_line(error.strerror or str(error))
+        raise SpinneyError(
+            f"'{name}' was not changed, because it could not be written: {reason}.", "conflict"
+        ) from None
+
+
+def _saved_meanwhile(
+    record: DiscardRecord, error: SavedMeanwhileError, outcome: str
+) -> SpinneyError:
+    beside = f" An older save of that moment is in {error.beside}." if error.beside else ""
+    return SpinneyError(
+        f"'{to_display_name(record.name)}' was saved meanwhile and stays as it is, so {outcome}."
+        f"{beside} Review it again, then retry.",
+        "conflict",
+    )
+
+
+def _finish(discards: Path, discard: Path, record: DiscardRecord) -> DiscardRecord:
+    (discard / _RECORD).write_text(json.dumps(asdict(record)))  # ASCII: any name round-trips
     prune(discards)
-    return completed
+    return record
 
 
 def prune(folder: Path) -> None:
@@ -200,27 +267,37 @@ def prune(folder: Path) -> None:
 def _read_record(path: Path, discards: Path, discard_id: str | None) -> tuple[Path, DiscardRecord]:
     """Return a discard's folder and record, if its file is as it was left."""
     folder = _find_discard(discards, discard_id)
+    record = _parse_record(folder)
+    if not _is_as(record.after, path / record.name):
+        raise _changed_since(folder, record)
+    return folder, record
+
+
+def _parse_record(folder: Path) -> DiscardRecord:
     try:
-        record = DiscardRecord(**json.loads((folder / _RECORD).read_text()))
+        return DiscardRecord(**json.loads((folder / _RECORD).read_text()))
     except (OSError, ValueError, TypeError):
         raise SpinneyError(
             "The discard cannot be undone because its record is damaged. The discarded content is"
             f" in {folder / _CONTENT}.",
             "conflict",
         ) from None
-    if _fingerprint(path / record.name) != record.after:
-        raise SpinneyError(
-            f"'{to_display_name(record.name)}' has changed since the discard, so it was not "
-            f"restored. The discarded content is in {folder / _CONTENT}.",
-            "conflict",
-        )
-    return folder, record
+
+
+def _changed_since(folder: Path, record: DiscardRecord) -> SpinneyError:
+    return SpinneyError(
+        f"'{to_display_name(record.name)}' has changed since the discard, so it was not "
+        f"restored. The discarded content is in {folder / _CONTENT}.",
+        "conflict",
+    )
 
 
 def _undo(path: Path, folder: Path, record: DiscardRecord) -> DiscardRecord:
-    target = path / record.name
+    target = find_target(path, record.name)
     try:
         _restore(target, folder / _CONTENT, record)
+    except SavedMeanwhileError:
+        raise _changed_since(folder, record) from None
     except OSError as error:
         reason = clean_line(error.strerror or str(error))
         raise SpinneyError(
@@ -242,16 +319,21 @@ def _find_discard(discards: Path, discard_id: str | None) -> Path:
 
 def _restore(target: Path, content: Path, record: DiscardRecord) -> None:
     if record.kind == "nothing":
-        target.unlink(missing_ok=True)
+        delete_expected(target, partial(_is_as, record.after))
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_temporary_files([target.parent])
-    with replacing(target) as temporary:
-        if record.kind == "link":
-            temporary.symlink_to(os.fsdecode(content.read_bytes()))
-        else:
-            shutil.copyfile(content, temporary)
-            temporary.chmod(record.mode)
+    with replacing(target, partial(_is_as, record.after)) as temporary:
+        _write(content, record, temporary)
+
+
+def _write(content: Path, record: DiscardRecord, file: Path) -> None:
+    """Write the content of a discard to a new file."""
+    if record.kind == "link":
+        file.symlink_to(os.fsdecode(content.read_bytes()))
+    elif record.kind == "file":
+        shutil.copyfile(content, file)
+        file.chmod(record.mode)
 
 
 def _get_kind_and_mode(target: Path) -> tuple[str, int]:
@@ -270,9 +352,21 @@ def _fingerprint(target: Path) -> str:
     """Return a text that identifies kind, mode and content of what is at `target`."""
     try:
         kind, mode = _get_kind_and_mode(target)
-        if kind == "file":
-            with target.open("rb") as file:
-                return f"file {mode:o} {hashlib.file_digest(file, 'sha256').hexdigest()}"
-        return f"link {target.readlink()}" if kind == "link" else kind
+        if kind == "link":
+            return f"link {target.readlink()}"
+        return _describe(kind, mode, target)
     except (OSError, ValueError):
         return "something else"
+
+
+def _is_as(fingerprint: str, file: Path) -> bool:
+    return _fingerprint(file) == fingerprint
+
+
+def _describe(kind: str, mode: int, content: Path) -> str:
+    if kind == "link":
+        return f"link {os.fsdecode(content.read_bytes())}"
+    if kind == "nothing":
+        return kind
+    with content.open("rb") as file:
+        return f"file {mode:o} {hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -22,6 +22,26 @@ async def read_entries(path: Path, names: Sequence[str]) -> dict[str, Entry | No
     return {name: found.get(name) for name in names}
 
 
+async def read_stages(path: Path, name: str, kind: str = "--stage") -> list[str]:
+    """Return the entries of one file, each `<mode> <blob> <stage>`; of a conflict up to three.
+
+    `kind` is the option of `git ls-files`: `--resolve-undo` are those of a conflict that was
+    resolved.
+    """
+    listed = await git(path, "ls-files", kind, "-z", "--", *to_pathspecs([name]))
+    return [field.partition("\t")[0] for field in listed.fields]
+
+
+async def write_stages(path: Path, name: str, stages: Sequence[str]) -> None:
+    """Give one file these entries, as `read_stages` returns them, and no others."""
+    if not stages:
+        await git(path, "update-index", "--force-remove", "--", name, write=True)
+        return
+    removed = f"0 {'0' * len(stages[0].split(' ')[1])}"
+    lines = (os.fsencode(f"{entry}\t{name}") + b"\0" for entry in (removed, *stages))
+    await git(path, "update-index", "-z", "--index-info", write=True, stdin=b"".join(lines))
+
+
 async def write_entries(path: Path, entries: Mapping[str, Entry | None]) -> None:
     """Give files these entries in the index; files on disk are not changed."""
     await git(

@@ -8,6 +8,7 @@ has, and then git moves the checkout again. What has neither commit's content is
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +18,10 @@ from model.base.text import clean_line
 from model.git.base_branch import BaseBranch, follow, list_names, refresh_index
 from model.git.index_entries import write_entries
 from model.git.left_locks import clear_left_locks
+from model.git.replacing import SavedMeanwhileError
 from model.git.run import git
 from model.git.snapshots.files import diff_trees, find_existing, remove_file
+from model.git.snapshots.reading import has_content, identify
 from model.git.submodules import SUBMODULE_MODE
 from model.git.three_way import NO_HOOKS, TIMEOUT
 from model.git.working_tree import Entry, read_working_tree
@@ -109,9 +112,13 @@ async def _bring_back(path: Path, mine: _Entries, theirs: _Entries) -> list[str]
     present = await asyncio.to_thread(
         find_existing, path, [*(name for name in found.present if name in mine), *extra]
     )
+    seen = {name: await asyncio.to_thread(identify, path / name) for name in present}
     known = await _find_known(path, sorted(present), mine, theirs)
-    for name in known:
-        await asyncio.to_thread(remove_file, path, name)
+    for name in sorted(known):
+        try:
+            await asyncio.to_thread(remove_file, path, name, partial(has_content, seen[name]))
+        except SavedMeanwhileError:
+            known.discard(name)
     missing = [name for name in (*gone, *known) if mine[name] is not None]
     if missing:
         names = b"".join(os.fsencode(name) + b"\0" for name in missing)

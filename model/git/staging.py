@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -93,14 +93,19 @@ async def find_selection(
     return file, patch.extract_hunk(hunk_name)
 
 
-async def apply_patch(path: Path, patch: bytes, *options: str) -> None:
-    """Apply a patch completely or not at all. Raises `SpinneyError` with git's reason."""
+async def apply_patch(
+    path: Path, patch: bytes, *options: str, environment: Mapping[str, str] | None = None
+) -> None:
+    """Apply a patch completely or not at all. Raises `SpinneyError` with git's reason.
+
+    Other than in the index, only to a `FileCopy`, with its environment.
+    """
     with tempfile.TemporaryDirectory(prefix="spinney-") as folder:
         file = Path(folder) / "patch"
         await asyncio.to_thread(file.write_bytes, patch)
         await git(
             path, "apply", "--whitespace=nowarn", *options, "--", str(file), write=True,
-            timeout=_TIMEOUT,
+            timeout=_TIMEOUT, environment=environment,
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from model.domain.changes import Side
 from model.git import discarding, staging
 from model.git.changed_hunks import Block, parse_file
 from model.git.changes import ChangedFile, find_changed_file, read_patch
+from model.git.file_copies import FileCopy
 from model.git.index_entries import read_entries, write_entries
 from model.git.patches import FilePatch
 from model.git.working_tree import Entry
@@ -105,8 +106,10 @@ async def revert(
     if not chosen.patch:
         raise SpinneyError(f"This hunk of '{path}' is too long to be reverted.", "too_large")
 
-    async def apply() -> None:
-        await staging.apply_patch(root, chosen.patch, "--reverse")
+    async def apply(copy: FileCopy) -> None:
+        await staging.apply_patch(
+            copy.folder, chosen.patch, "--reverse", environment=copy.environment
+        )
 
     try:
         return (await discarding.replace_file(root, kept, chosen.file.name, apply)).id
@@ -129,6 +132,6 @@ async def bring_back(root: Path, kept: Path, discard_id: str, patch: bytes) -> N
         if not patch:
             raise
         try:
-            await staging.apply_patch(root, patch)
+            await discarding.apply_discarded(root, kept, discard_id, patch)
         except SpinneyError:
             raise error from None

@@ -4,10 +4,11 @@ import asyncio
 import os
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from weakref import WeakValueDictionary
 
 from model.base.errors import SpinneyError
@@ -102,7 +103,11 @@ class TurnUndoer:
     ) -> Undo:
         """Take back what these turns, the newest first, did to the files.
 
-        Raises `conflict` for a file with a conflict and without a choice; nothing is done then.
+        All that the undo needs is stored first, then it is noted, and then files are written. What
+        is interrupted from there on is completed by undoing again.
+
+        Raises `conflict` for a file with a conflict and without a choice, when nothing is done, and
+        for files that were saved meanwhile, when all others are undone.
         """
         done = [turn for turn in turns if turn.undone is None]
         began = turns[0].undo_began
@@ -110,15 +115,16 @@ class TurnUndoer:
             written = (await self._plan(Path(worktree.path), done, began)).files.values()
             paths = [file.path for file in written]
             await asyncio.to_thread(files.remove_orphans, Path(worktree.path), paths)
-        before = await self._take_snapshot(worktree, turns[0], "undo")
-        plan = await self._plan(Path(worktree.path), done, before)
-        decided = _decide(plan, choices)
-        if began:
-            before = await self._add_undone(Path(worktree.path), done, plan, began, before)
+        with _changing_nothing():
+            before = await self._take_snapshot(worktree, turns[0], "undo")
+            plan = await self._plan(Path(worktree.path), done, before)
+            decided = _decide(plan, choices)
+            after = await self._store_result(worktree, turns[0], before, decided)
+            if began:
+                before = await self._add_undone(Path(worktree.path), done, plan, began, before)
         noted = turns[0].model_copy(update={"undo_began": began or before})
         await self._store.accept(TurnRecorded(turn=noted))
-        await self._apply(worktree, decided, plan.modes)
-        after = await self._take_snapshot(worktree, turns[0], "request")
+        await self._apply(worktree, decided, plan.modes, "undo")
         return make_undo(turns, what).model_copy(
             update={
                 "before_tree": before,
@@ -128,15 +134,13 @@ class TurnUndoer:
         )
 
     async def redo(self, worktree: Worktree, undo: Undo, choices: Mapping[str, Choice]) -> None:
-        """Take back an undo of files; what was changed since stays.
-
-        Raises `conflict` for a file with a conflict and without a choice; nothing is done then.
-        """
+        """Take back an undo of files; what was changed since stays. Raises as `undo`."""
         if undo.before_tree == undo.after_tree:
             return
-        now = await self._take_snapshot(worktree, None, "redo")
-        plan = await _plan_redo(Path(worktree.path), undo, now)
-        await self._apply(worktree, _decide(plan, choices), plan.modes)
+        with _changing_nothing():
+            now = await self._take_snapshot(worktree, None, "redo")
+            plan = await _plan_redo(Path(worktree.path), undo, now)
+        await self._apply(worktree, _decide(plan, choices), plan.modes, "redo")
 
     async def preview_redo(self, worktree: Worktree, undo: Undo) -> UndoPlan:
         """Return what taking back an undo would do to the files."""
@@ -214,22 +218,72 @@ class TurnUndoer:
                     found[path] = without_edits, after
         return found
 
+    async def _store_result(
+        self, worktree: Worktree, turn: Turn, before: str, decided: Sequence[ReversedFile]
+    ) -> str:
+        """Store the tree that the worktree has after an undo, and return it.
+
+        It is not read from the worktree: what others save meanwhile is no part of the undo.
+        """
+        root, written = Path(worktree.path), reverse.list_written(decided)
+        changes = {plumbing.to_tree_path(path): entry for path, entry in written.items()}
+        after = await replace_entries(root, before, changes)
+        if after != before:
+            await chain.add_tree(root, _make_note(worktree, turn, "request"), after)
+        return after
+
     async def _apply(
-        self, worktree: Worktree, decided: Sequence[ReversedFile], modes: Mapping[str, int]
+        self,
+        worktree: Worktree,
+        decided: Sequence[ReversedFile],
+        modes: Mapping[str, int],
+        act: Literal["undo", "redo"],
     ) -> None:
         self._recorder.note_company(worktree.id)
-        await reverse.apply_reverse(Path(worktree.path), decided, modes)
-        # Turns that have begun meanwhile.
-        self._recorder.note_company(worktree.id)
+        try:
+            left = await reverse.apply_reverse(Path(worktree.path), decided, modes)
+        except SpinneyError as error:
+            raise SpinneyError(
+                f"{error.message} The {act} is not complete: some files may be changed already. "
+                f"Once that is solved, {act} again to complete it.",
+                error.error_type,
+            ) from error
+        finally:
+            # Turns that have begun meanwhile.
+            self._recorder.note_company(worktree.id)
+        if left:
+            raise SpinneyError(
+                f"{files.describe_left(left)} Everything else is done. To take that in as well, "
+                f"{act} again.",
+                "conflict",
+            )
 
     async def _take_snapshot(self, worktree: Worktree, turn: Turn | None, reason: Reason) -> str:
-        note = SnapshotNote(
-            reason,
-            session_id=turn.session_id if turn else "",
-            worktree_id=worktree.id,
-            worktree_name=worktree.name,
-        )
+        note = _make_note(worktree, turn, reason)
         return (await chain.take_snapshot(Path(worktree.path), note)).tree
+
+
+@contextmanager
+def _changing_nothing() -> Iterator[None]:
+    """Say with what git reports, such as a full disk, that nothing was done yet."""
+    try:
+        yield
+    except SpinneyError as error:
+        if error.error_type != "git_error":
+            raise
+        raise SpinneyError(
+            f"Nothing was changed, because the files could not be saved first: {error.message}",
+            "git_error",
+        ) from error
+
+
+def _make_note(worktree: Worktree, turn: Turn | None, reason: Reason) -> SnapshotNote:
+    return SnapshotNote(
+        reason,
+        session_id=turn.session_id if turn else "",
+        worktree_id=worktree.id,
+        worktree_name=worktree.name,
+    )
 
 
 def make_undo(turns: Sequence[Turn], what: UndoScope) -> Undo:

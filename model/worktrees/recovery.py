@@ -89,15 +89,20 @@ class RecoveryPoints:
         self._latest: dict[str, StoredPoint] = {}
         """The newest point of each worktree that was made by this process."""
 
-    async def save(self, worktree_id: str, reason: SnapshotReason, detail: str) -> None:
+    async def save(
+        self, worktree_id: str, reason: SnapshotReason, detail: str, ignored: Sequence[str] = ()
+    ) -> Snapshot | None:
         """Keep a worktree's uncommitted changes, if it has any, before they may be lost.
+
+        `ignored` are files that git ignores and that may be lost, too. Returns the snapshot of the
+        worktree; `None` if its folder is gone.
 
         Raises:
             SpinneyError: They could not be kept, so they must not be changed.
         """
         worktree = require_worktree(self._store.state, worktree_id)
         project = require_project(self._store.state, worktree.project_id)
-        await self._save_changes(project, worktree, reason, detail)
+        return await self._save_changes(project, worktree, reason, detail, ignored)
 
     async def save_folder(self, project: Project, reason: SnapshotReason, detail: str) -> None:
         """Keep the uncommitted changes in a project's own folder; as `save`."""
@@ -114,16 +119,21 @@ class RecoveryPoints:
         await self._save_changes(project, folder, reason, detail)
 
     async def _save_changes(
-        self, project: Project, worktree: Worktree, reason: SnapshotReason, detail: str
-    ) -> None:
+        self,
+        project: Project,
+        worktree: Worktree,
+        reason: SnapshotReason,
+        detail: str,
+        ignored: Sequence[str] = (),
+    ) -> Snapshot | None:
         path = Path(worktree.path)
         if not await path_exists(path):
-            return  # The act itself says so.
+            return None  # The act itself says so.
         with _refusing(f"Nothing was changed, because '{worktree.name}'"):
-            snapshot = await chain.take_snapshot(path, _note(worktree, reason))
-            if self._is_known(worktree, snapshot, reason):
-                return
-            await self._save(project, worktree, snapshot, reason, detail)
+            snapshot = await chain.take_snapshot(path, _note(worktree, reason), besides=ignored)
+            if not self._is_known(worktree, snapshot, reason):
+                await self._save(project, worktree, snapshot, reason, detail)
+        return snapshot
 
     async def save_deleted(self, worktree_id: str, besides: Sequence[str] = ()) -> str | None:
         """Keep everything of a worktree that is about to be deleted, and its conversations.

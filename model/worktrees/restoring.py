@@ -7,6 +7,7 @@ the next start completes a restoration that a kill interrupted.
 import asyncio
 import time
 import uuid
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -24,6 +25,7 @@ from model.domain.events.worktrees import (
 from model.domain.recovery import SESSION_REASONS, FileChange, RecoveryFile
 from model.domain.worktrees import Worktree
 from model.git.changes import to_display_name
+from model.git.included_files import find_ignored
 from model.git.snapshots import chain, files, own_refs, plumbing, recovery, restore, state
 from model.git.working_tree import Entry
 from model.state import State
@@ -70,7 +72,10 @@ class WorktreeRestorer:
         return await self._complete(found, kept, worktree)
 
     async def restore_files(self, recovery_id: str, paths: list[str]) -> str:
-        """Bring files back into the worktree that a recovery point was made of; return its id."""
+        """Bring files back into the worktree that a recovery point was made of; return its id.
+
+        Raises `conflict` for files that were saved meanwhile, when all others are restored.
+        """
         found = await self._points.require(recovery_id)
         _require_files(found)
         note = found.point.snapshot.note
@@ -85,12 +90,36 @@ class WorktreeRestorer:
         root = Path(worktree.path)
         entries = await self._select(root, found, paths)
         kept = await restore.read_state(root, found.point.snapshot.tree)
-        await self._points.save(worktree.id, "restore", f"Restored {clean_line(paths[0])}")
-        await files.write_entries(root, entries, kept.modes)
+        present = await self._save_present(root, worktree.id, paths[0], entries)
+        left = await files.write_entries(root, entries, kept.modes, present)
         self._store.record(
             RecoveryRestored(recovery_id=recovery_id, worktree_id=worktree.id, paths=paths)
         )
+        if left:
+            raise SpinneyError(
+                f"{files.describe_left(left)} Everything else is restored. To replace that as "
+                "well, restore it again.",
+                "conflict",
+            )
         return worktree.id
+
+    async def _save_present(
+        self, root: Path, worktree_id: str, name: str, paths: Collection[str]
+    ) -> dict[str, Entry | None]:
+        """Save what is going to be replaced, ignored files too; return it by path."""
+        existing = await asyncio.to_thread(files.find_existing, root, paths)
+        ignored = await find_ignored(root, sorted(existing))
+        detail = f"Restored {clean_line(name)}"
+        saved = await self._points.save(worktree_id, "restore", detail, sorted(ignored))
+        tree = await files.read_entries(root, saved.tree) if saved else {}
+        return {
+            path: (
+                tree.get(plumbing.to_tree_path(path)) or tree.get(f"{state.IGNORED_FOLDER}/{path}")
+                if path in existing
+                else None
+            )
+            for path in paths
+        }
 
     async def list_files(self, recovery_id: str) -> list[RecoveryFile]:
         """Return the files of a point that differed from the commit that was checked out."""

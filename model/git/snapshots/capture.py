@@ -1,7 +1,7 @@
 """Write the tree of a snapshot: bytes as on disk, the index, and the state of an operation."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -54,6 +54,7 @@ async def capture_tree(
     *,
     complete: bool = False,
     include_ignored: bool = False,
+    besides: Sequence[str] = (),
 ) -> CapturedTree:
     """Make a tree of everything in the worktree at `root`, without changing the worktree.
 
@@ -63,6 +64,7 @@ async def capture_tree(
         complete: Look for empty folders and unusual permissions everywhere, for a worktree that
             is going to be deleted.
         include_ignored: Include ignored files of up to `MAX_IGNORED_FILE` bytes.
+        besides: Single ignored files to include, as far as they exist.
 
     Raises:
         SpinneyError: What git reports, such as a full disk.
@@ -76,7 +78,8 @@ async def capture_tree(
         objects = await NewObjects.create(root)
         capture = _Capture(root, directories, found, tracked, objects, known)
         try:
-            return await capture.run(complete=complete, include_ignored=include_ignored)
+            ignored = await capture.list_ignored() if include_ignored else besides
+            return await capture.run(ignored, complete=complete)
         except FileVanishedError as error:
             if attempt == _ATTEMPTS - 1:
                 raise SpinneyError(
@@ -105,9 +108,8 @@ class _Capture:
         self._objects = objects
         self._reader = FileReader(root, objects, known)
 
-    async def run(self, *, complete: bool, include_ignored: bool) -> CapturedTree:
+    async def run(self, ignored: Sequence[str], *, complete: bool) -> CapturedTree:
         gitlinks = await self._read_gitlinks()
-        ignored = await self._list_ignored() if include_ignored else []
         empty_folders = await self._find_empty_folders() if complete else []
         normal_tree, converted = await self._convert(gitlinks)
         paths = list(
@@ -149,7 +151,8 @@ class _Capture:
                 found[plumbing.to_tree_path(path)] = Entry("160000", head.stdout)
         return found
 
-    async def _list_ignored(self) -> list[str]:
+    async def list_ignored(self) -> list[str]:
+        """Return the paths of all ignored files."""
         listed = await git(
             self._root, "ls-files", "-z", "--others", "--ignored", "--exclude-standard",
             timeout=120,
@@ -187,7 +190,7 @@ class _Capture:
         converted = await conversions.find_converted_files(self._root, tree)
         return (tree if converted.paths else None), converted
 
-    def _read_files(self, paths: list[str], ignored: list[str]) -> list[str]:
+    def _read_files(self, paths: list[str], ignored: Sequence[str]) -> list[str]:
         """Read what may differ from the commit; return what was left out."""
         self._reader.read(paths)
         small = [path for path in ignored if self._is_small(path)]

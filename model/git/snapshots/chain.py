@@ -7,7 +7,7 @@ out when the chain began. Further parents keep what the snapshot depends on from
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -101,26 +101,38 @@ _locks: WeakValueDictionary[tuple[asyncio.AbstractEventLoop, str], asyncio.Lock]
 )
 
 
+def _lock(ref: str) -> asyncio.Lock:
+    return _locks.setdefault((asyncio.get_running_loop(), ref), asyncio.Lock())
+
+
 async def take_snapshot(
-    root: Path, note: SnapshotNote, *, complete: bool = False, include_ignored: bool = False
+    root: Path,
+    note: SnapshotNote,
+    *,
+    complete: bool = False,
+    include_ignored: bool = False,
+    besides: Sequence[str] = (),
 ) -> Snapshot:
     """Add a snapshot of the worktree at `root` to its chain, unless nothing has changed.
 
     Args:
         root: The worktree.
         note: Why it is made; `worktree_id` names the chain.
-        complete, include_ignored: As for `capture.capture_tree`.
+        complete, include_ignored, besides: As for `capture.capture_tree`.
 
     Raises:
         SpinneyError: What git reports, such as a full disk; the chain is unchanged then.
     """
     ref = chain_ref(note.worktree_id)
-    lock = _locks.setdefault((asyncio.get_running_loop(), ref), asyncio.Lock())
-    async with lock:
+    async with _lock(ref):
         last = await _recall(root, ref)
         previous = last.snapshot if last else await _read_tip(root, ref)
         captured = await capture_tree(
-            root, last.files if last else {}, complete=complete, include_ignored=include_ignored
+            root,
+            last.files if last else {},
+            complete=complete,
+            include_ignored=include_ignored,
+            besides=besides,
         )
         kept = last.kept if last else []
         if previous is not None and previous.tree == captured.tree:
@@ -134,6 +146,25 @@ async def take_snapshot(
         memory = _Memory(taken, captured.known, kept, last.packed if last else packed, loose)
         _remember(root, ref, memory)
         return taken
+
+
+async def add_tree(root: Path, note: SnapshotNote, tree: str) -> None:
+    """Add a tree to a chain that the worktree is going to have, so that it is stored and kept.
+
+    Raises as `take_snapshot`.
+    """
+    ref = chain_ref(note.worktree_id)
+    async with _lock(ref):
+        last = await _recall(root, ref)
+        previous = last.snapshot if last else await read_snapshot(root, ref)
+        created_at = note.created_at or time.time()
+        branch, commit = (previous.note.branch, previous.note.commit) if previous else ("", "")
+        full = replace(note, branch=branch, commit=commit, created_at=created_at)
+        parents = [previous.commit] if previous else []
+        added = Snapshot(await commit_tree(root, tree, parents, full.to_message()), tree, full)
+        await set_ref(root, ref, added.commit, parents[0] if parents else "")
+        if last is not None:
+            _remember(root, ref, replace(last, snapshot=added, loose=last.loose + 1))
 
 
 async def pack_chain(root: Path, worktree_id: str) -> None:

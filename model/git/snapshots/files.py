@@ -3,22 +3,34 @@
 import asyncio
 import errno
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.paths import file_error
+from model.base.plural import count
 from model.base.text import clean_line
-from model.git.replacing import remove_temporary_files, replacing
+from model.git.changes import to_display_name
+from model.git.replacing import (
+    Check,
+    SavedMeanwhileError,
+    delete_expected,
+    remove_temporary_files,
+    replacing,
+)
 from model.git.run import git
 from model.git.snapshots import plumbing
+from model.git.snapshots.reading import has_content
 from model.git.working_tree import Entry
 
 Changed = dict[str, tuple[Entry | None, Entry | None]]
 """By path in the worktree: the entries of a file before and after."""
 
+_MAX_NAMED: Final = 5
+"""Files that a sentence names."""
 _BATCH_BYTES: Final = 64_000_000
 """Bytes of file contents that are held in memory at a time; a larger file is read alone."""
 
@@ -144,7 +156,8 @@ async def write_entries(
     root: Path,
     entries: Mapping[str, Entry | None],
     modes: Mapping[str, int] | None = None,
-) -> None:
+    expected: Mapping[str, Entry | None] | None = None,
+) -> list[str]:
     """Make files of the worktree equal to these entries; `None` deletes a file.
 
     Deletions come first, so that a folder may take the place of a file. Each file is replaced
@@ -154,21 +167,54 @@ async def write_entries(
         root: The worktree.
         entries: By path in the worktree.
         modes: Permissions other than 644 and 755.
+        expected: The contents that the files have, `None` for no file. One that has another
+            content is left as it is. Without this, everything is replaced: in a new worktree.
+
+    Returns:
+        The files that were left, and those that were made for what was saved twice.
 
     Raises:
         SpinneyError: A folder or a link is where a file should be, or the disk is full.
     """
     await asyncio.to_thread(remove_orphans, root, entries)
+    left: list[str] = []
     removed = [path for path, entry in entries.items() if entry is None]
-    await asyncio.to_thread(_remove_all, root, removed)
+    await asyncio.to_thread(_remove_all, root, removed, expected, left)
     paths: dict[str, list[tuple[str, Entry]]] = {}
     for path, entry in entries.items():
         if entry is not None and entry.mode != "160000":
             paths.setdefault(entry.object_id, []).append((path, entry))
     async for object_id, content in read_blobs(root, paths):
         for path, entry in paths[object_id]:
-            permissions = (modes or {}).get(path)
-            await asyncio.to_thread(write_file, root, path, entry.mode, content, permissions)
+            check, permissions = _make_check(expected, path), (modes or {}).get(path)
+            with _noting(root, path, left):
+                await asyncio.to_thread(
+                    write_file, root, path, entry.mode, content, permissions, check
+                )
+    return left
+
+
+def describe_left(left: Sequence[str]) -> str:
+    """Return the sentence that names the files which `write_entries` left."""
+    named = ", ".join(to_display_name(path) for path in left[:_MAX_NAMED])
+    more = ", …" if len(left) > _MAX_NAMED else ""
+    were, stay = ("was", "stays as it is") if len(left) == 1 else ("were", "stay as they are")
+    return f"{count(len(left), 'file')} {were} saved meanwhile and {stay}: {named}{more}."
+
+
+def _make_check(expected: Mapping[str, Entry | None] | None, path: str) -> Check | None:
+    return None if expected is None else partial(has_content, expected[path])
+
+
+@contextmanager
+def _noting(root: Path, path: str, left: list[str]) -> Iterator[None]:
+    """Note a file that was saved meanwhile."""
+    try:
+        yield
+    except SavedMeanwhileError as error:
+        left.append(path)
+        if error.beside is not None:
+            left.append(str(error.beside.relative_to(root)))
 
 
 def find_existing(root: Path, paths: Iterable[str]) -> set[str]:
@@ -187,15 +233,23 @@ def _parents_within(root: Path, file: Path) -> list[Path]:
 
 
 def write_file(
-    root: Path, path: str, mode: str, content: bytes, permissions: int | None = None
+    root: Path,
+    path: str,
+    mode: str,
+    content: bytes,
+    permissions: int | None = None,
+    is_expected: Check | None = None,
 ) -> None:
-    """Replace the file or link at `path` atomically. Raises as `write_entries`."""
-    target = _find_target(root, path)
+    """Replace the file or link at `path` atomically.
+
+    Raises as `write_entries`, and `SavedMeanwhileError` if it is not as expected.
+    """
+    target = find_target(root, path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir() and not target.is_symlink():
             _remove_empty_folders(target)
-        with replacing(target) as temporary:
+        with replacing(target, is_expected) as temporary:
             if mode == "120000":
                 temporary.symlink_to(os.fsdecode(content))
             else:
@@ -205,11 +259,17 @@ def write_file(
         raise file_error(Path(clean_line(str(target))), error, "restored") from error
 
 
-def remove_file(root: Path, path: str) -> None:
-    """Delete the file or link at `path`, and the folders that are empty then."""
-    target = _find_target(root, path)
+def remove_file(root: Path, path: str, is_expected: Check | None = None) -> None:
+    """Delete the file or link at `path`, and the folders that are empty then.
+
+    Raises as `write_file`.
+    """
+    target = find_target(root, path)
     try:
-        target.unlink(missing_ok=True)
+        if is_expected is None:
+            target.unlink(missing_ok=True)
+        else:
+            delete_expected(target, is_expected)
         for parent in target.parents:
             if parent == root:
                 break
@@ -226,13 +286,19 @@ def remove_orphans(root: Path, paths: Iterable[str]) -> None:
     folders = set()
     for path in paths:
         with suppress(SpinneyError):
-            folders.add(_find_target(root, path).parent)
+            folders.add(find_target(root, path).parent)
     remove_temporary_files(folders)
 
 
-def _remove_all(root: Path, paths: Iterable[str]) -> None:
+def _remove_all(
+    root: Path,
+    paths: Iterable[str],
+    expected: Mapping[str, Entry | None] | None,
+    left: list[str],
+) -> None:
     for path in paths:
-        remove_file(root, path)
+        with _noting(root, path, left):
+            remove_file(root, path, _make_check(expected, path))
 
 
 def _choose_permissions(target: Path, mode: str) -> int:
@@ -244,7 +310,7 @@ def _choose_permissions(target: Path, mode: str) -> int:
     return present | ((present & 0o444) >> 2) if mode == "100755" else present & ~0o111
 
 
-def _find_target(root: Path, path: str) -> Path:
+def find_target(root: Path, path: str) -> Path:
     """Return the file's path. Raises `SpinneyError` if a link leads its folder elsewhere."""
     parts = Path(path).parts
     if not parts or ".." in parts or Path(path).is_absolute() or ".git" in parts:

@@ -1,5 +1,7 @@
 """Read files of a worktree byte for byte, each at most once while it does not change."""
 
+import errno
+import hashlib
 import os
 import stat
 import time
@@ -22,6 +24,7 @@ _MAX_HELD: Final = 16_000_000
 _SETTLED: Final = 2.0
 """Seconds after which a file's times show a change: some file systems count in two seconds."""
 _MAX_KNOWN: Final = 5_000
+_LINK: Final = "120000"
 
 _Facts = tuple[int, ...]
 
@@ -97,7 +100,7 @@ class FileReader:
             return found.st_mode
         started = time.time()
         try:
-            content = os.fsencode(Path(file).readlink()) if mode == "120000" else _read(file)
+            content = os.fsencode(Path(file).readlink()) if mode == _LINK else _read(file)
         except PermissionError:
             return None
         except OSError as error:
@@ -125,6 +128,46 @@ class FileReader:
             raise SpinneyError(hashed.message, "git_error")
         for (path, (mode, _)), object_id in zip(large.items(), hashed.stdout.split(), strict=True):
             self.entries[path] = Entry(mode, object_id)
+
+
+def identify(file: Path, algorithm: str = "sha1") -> Entry | None:
+    """Return the entry of a file or link with its bytes on disk; `None` if nothing is there.
+
+    Raises `OSError` if it cannot be read, or is neither.
+    """
+    try:
+        mode = to_mode(file.lstat().st_mode)
+        if mode is None:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(file))
+        if mode == _LINK:
+            content = os.fsencode(file.readlink())
+            return Entry(mode, _hash([content], len(content), algorithm))
+        with open(file, "rb", opener=open_itself) as opened:
+            size = os.fstat(opened.fileno()).st_size
+            parts = iter(lambda: opened.read(_MAX_READ), b"")
+            return Entry(mode, _hash(parts, size, algorithm))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def has_content(entry: Entry | None, file: Path) -> bool:
+    """Whether a file or link has the content of an entry; without one, whether nothing is there."""
+    algorithm = "sha256" if entry is not None and len(entry.object_id) == 64 else "sha1"
+    try:
+        found = identify(file, algorithm)
+    except OSError:
+        return False
+    if found is None or entry is None:
+        return found is entry
+    is_same_kind = (found.mode == _LINK) == (entry.mode == _LINK)
+    return is_same_kind and found.object_id == entry.object_id
+
+
+def _hash(parts: Iterable[bytes], size: int, algorithm: str) -> str:
+    named = hashlib.new(algorithm, f"blob {size}\0".encode(), usedforsecurity=False)
+    for part in parts:
+        named.update(part)
+    return named.hexdigest()
 
 
 def _read(file: str) -> bytes:

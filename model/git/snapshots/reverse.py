@@ -146,13 +146,20 @@ async def _merge_texts(root: Path, texts: list[bytes]) -> tuple[bytes, bool]:
 
 async def apply_reverse(
     root: Path, planned: Sequence[ReversedFile], modes: Mapping[str, int] | None = None
-) -> None:
+) -> list[str]:
     """Write the planned contents to the worktree. Conflicts must have been decided.
 
     A file that comes back gets its permissions from `modes`, if they are unusual; others keep
-    theirs. Raises `SpinneyError` as `files.write_entries`; running it again continues.
+    theirs. Returns the files that were saved since the plan was made, and stay as they are. Raises
+    `SpinneyError` as `files.write_entries`; running it again continues.
     """
-    wanted = {file.path: file.result for file in planned if file.result != file.now}
+    wanted = list_written(planned)
+    expected = {file.path: file.now for file in planned}
     returning = {file.path for file in planned if file.now is None}
     known = {path: mode for path, mode in (modes or {}).items() if path in returning}
-    await files.write_entries(root, wanted, known)
+    return await files.write_entries(root, wanted, known, expected)
+
+
+def list_written(planned: Sequence[ReversedFile]) -> dict[str, Entry | None]:
+    """Return the new contents of the files that `apply_reverse` changes, by path."""
+    return {file.path: file.result for file in planned if file.result != file.now}

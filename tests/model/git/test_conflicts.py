@@ -1,11 +1,13 @@
 """Resolving conflicts by one side, and continuing what they stopped."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from model.base.errors import SpinneyError
 from model.domain.changes import ConflictChoice
+from model.git import discarding
 from model.git.changes import list_changed_files
 from model.git.conflicts import continue_operation, resolve
 from model.git.discarding import undo
@@ -106,6 +108,44 @@ async def test_the_undo_of_a_choice_brings_the_conflict_back_in_the_index(
     assert repository.git("status", "--short") == status
     assert repository.git("ls-files", "--stage") == entries
     assert (repository.root / "file").read_text() == text
+
+
+@pytest.mark.parametrize("choice", ["ours", "theirs", "both", "markers"])
+async def test_what_is_saved_during_a_choice_stays_and_so_does_the_index(
+    repository: Repository,
+    discards: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    choice: ConflictChoice,
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    file = repository.root / "file"
+    if choice == "markers":
+        await resolve(repository.root, discards, "file", "ours")
+    entries = repository.git("ls-files", "--stage")
+
+    put_in_place = discarding._put_in_place
+
+    def save_and_put(*args: Any) -> str:
+        file.write_text("saved")
+        return put_in_place(*args)
+
+    monkeypatch.setattr(discarding, "_put_in_place", save_and_put)
+    with pytest.raises(SpinneyError, match="was saved meanwhile"):
+        await resolve(repository.root, discards, "file", choice)
+    assert file.read_text() == "saved"
+    assert repository.git("ls-files", "--stage") == entries
+
+
+async def test_the_undo_of_bringing_a_conflict_back_resolves_it_again(
+    repository: Repository, discards: Path
+) -> None:
+    start_merge(repository, "one\nmine\nthree\n", "one\nother\nthree\n")
+    await resolve(repository.root, discards, "file", "theirs")
+    entries = repository.git("ls-files", "--stage")
+    await resolve(repository.root, discards, "file", "markers")
+    assert not (await undo(repository.root, discards, None)).has_conflict
+    assert repository.git("ls-files", "--stage") == entries
+    assert (repository.root / "file").read_text() == "one\nother\nthree\n"
 
 
 async def test_no_conflict_is_brought_back_once_the_merge_is_over(

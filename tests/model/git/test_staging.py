@@ -1,15 +1,19 @@
 """Staging, discarding and restoring: whole files, or single hunks."""
 
+import contextlib
 import stat
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from model.base.errors import SpinneyError
 from model.domain.changes import Side
+from model.git import discarding
 from model.git.changes import find_changed_file, list_changed_files, read_patch, to_display_name
 from model.git.discarding import MAX_DISCARDS, discard, undo
+from model.git.file_copies import FileCopy
 from model.git.merging import abort, find_operation, read_prepared_message
 from model.git.staging import stage, unstage
 from tests.model.git.repository import Repository
@@ -244,6 +248,50 @@ async def test_a_deletion_a_link_and_a_removed_folder_are_restored(
     new.parent.rmdir()
     await undo(repository.root, discards, None)
     assert new.read_text() == "1\n"
+
+
+@pytest.mark.parametrize("is_hunk", [True, False])
+async def test_what_is_saved_while_it_is_discarded_stays(
+    two_hunks: Repository,
+    discards: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    is_hunk: bool,
+) -> None:
+    path = two_hunks.root / "list"
+    _, hunks = await read_digest_and_hunks(two_hunks, "list")
+    copying = discarding.copying
+
+    @contextlib.asynccontextmanager
+    async def save_and_copy(*args: Any) -> AsyncIterator[FileCopy]:
+        async with copying(*args) as copy:
+            path.write_text(path.read_text() + "saved\n")
+            yield copy
+
+    monkeypatch.setattr(discarding, "copying", save_and_copy)
+    message = await catch_error(
+        discard(two_hunks.root, discards, "list", hunks[0] if is_hunk else None, None)
+    )
+    assert "was saved meanwhile and stays as it is, so nothing was done" in message
+    assert path.read_text() == BOTH_ENDS + "saved\n"
+    assert not list(discards.iterdir())
+
+
+async def test_what_is_saved_while_a_discard_is_undone_stays(
+    two_hunks: Repository, discards: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = two_hunks.root / "list"
+    done = await discard(two_hunks.root, discards, "list", None, None)
+    restore = discarding._restore
+
+    def save_and_restore(*args: Any) -> None:
+        path.write_text("saved\n")
+        restore(*args)
+
+    monkeypatch.setattr(discarding, "_restore", save_and_restore)
+    assert "has changed since the discard" in await catch_error(
+        undo(two_hunks.root, discards, done.id)
+    )
+    assert path.read_text() == "saved\n"
 
 
 async def test_undo_restores_the_newest_discard_first(

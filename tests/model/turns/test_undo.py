@@ -21,7 +21,7 @@ from model.commands.turns import (
     undo_turn,
 )
 from model.domain.messages import ImageBlock
-from model.git.snapshots import conversions, files
+from model.git.snapshots import chain, conversions, files
 from tests.model.chat.test_uploads import PNG
 from tests.model.git.snapshots.situations import add_submodule
 from tests.model.turns.conftest import Desk
@@ -99,8 +99,7 @@ async def test_undo_restores_files_and_keeps_what_was_changed_since(desk: Desk) 
 
 @pytest.mark.parametrize(
     ("choice", "expected"),
-    [("keep", "the person"), ("before", "line 2"), ("markers", "<<<<<<< now")],
-)
+    [("keep", "the person"), ("before", "line 2"), ("markers", ")
 async def test_a_conflict_needs_a_choice(desk: Desk, choice: str, expected: str) -> None:
     (desk.root / "text").write_text(LINES)
     session = await desk.add_session()
@@ -309,6 +308,7 @@ async def test_an_interrupted_undo_is_completed_by_undoing_again(
     assert contents == ["the agent's"] * 3
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize("change", ["file", "new file", "deleted", "commit"])
 async def test_an_undo_names_the_submodules_whose_files_it_leaves(desk: Desk, change: str) -> None:
     add_submodule(desk.repository, desk.root)
@@ -341,3 +341,93 @@ async def test_an_undo_names_the_submodules_whose_files_it_leaves(desk: Desk, ch
     assert undone.submodules == ["sub"]
     assert (desk.root / "read.me").read_text() == "first\n"
     assert [file.path for file in before.files] == ["read.me"]
+
+
+def save_before_writing(
+    monkeypatch: pytest.MonkeyPatch, saved: Path, function: str, text: str
+) -> None:
+    """Let a person append to a file right before the first file is written or removed."""
+    real, has_saved = getattr(files, function), list[Path]()
+
+    def save_and_write(*args: Any) -> None:
+        if not has_saved:
+            has_saved.append(saved)
+            with saved.open("a") as file:
+                file.write(text)
+        real(*args)
+
+    monkeypatch.setattr(files, function, save_and_write)
+
+
+async def test_what_is_saved_during_an_undo_and_a_redo_stays_and_a_second_one_merges_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, other = desk.root / "text", desk.root / "other"
+    write(text, LINES)
+    write(other, "before")
+    session = await desk.add_session()
+
+    def work(root: Path) -> None:
+        replace_line(root / "text", 2, "the agent")
+        write(root / "other", "after")
+
+    turn = await desk.play(session, work)
+
+    for command, done, number in ((undo_turn, "before", 1), (redo_turn, "after", 2)):
+        arguments = ("files",) if command is undo_turn else ()
+        was = text.read_text()
+        with monkeypatch.context() as patched:
+            save_before_writing(patched, text, "write_file", f"saved {number}\n")
+            with pytest.raises(SpinneyError, match=r"was saved meanwhile .*: text") as raised:
+                await command(desk.workspace, turn.turn_id, *arguments)
+        assert raised.value.error_type == "conflict"
+        assert text.read_text() == f"{was}saved {number}\n"
+        assert other.read_text() == done
+
+        await command(desk.workspace, turn.turn_id, *arguments)
+
+        lines = text.read_text().splitlines()
+        assert lines[1] == ("line 2" if command is undo_turn else "the agent")
+        assert lines[20:] == [f"saved {each}" for each in range(1, number + 1)]
+        assert other.read_text() == done
+
+
+async def test_a_new_file_that_is_saved_while_it_is_removed_stays(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.add_session()
+    turn = await desk.play(session, lambda root: write(root / "new", "the agent\n"))
+    save_before_writing(monkeypatch, desk.root / "new", "remove_file", "the person\n")
+    with pytest.raises(SpinneyError, match="stays as it is: new"):
+        await undo_turn(desk.workspace, turn.turn_id, "files")
+    assert (desk.root / "new").read_text() == "the agent\nthe person\n"
+
+
+async def test_what_others_save_during_an_undo_is_no_part_of_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.add_session()
+    turn = await desk.play(session, lambda root: write(root / "read.me", "the agent"))
+    save_before_writing(monkeypatch, desk.root / "mine", "write_file", "mine")
+    await undo_turn(desk.workspace, turn.turn_id, "files")
+    await redo_turn(desk.workspace, turn.turn_id)
+    assert (desk.root / "read.me").read_text() == "the agent"
+    assert (desk.root / "mine").read_text() == "mine"
+
+
+async def test_a_full_disk_refuses_an_undo_before_any_file_is_written(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.add_session()
+    turn = await desk.play(session, lambda root: write(root / "read.me", "the agent"))
+
+    async def fail(*_: object) -> None:
+        raise SpinneyError("unable to write loose object file: No space left", "git_error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(chain, "add_tree", fail)
+        with pytest.raises(SpinneyError, match=r"Nothing was changed, .*No space left"):
+            await undo_turn(desk.workspace, turn.turn_id, "files")
+    assert (desk.root / "read.me").read_text() == "the agent"
+    await undo_turn(desk.workspace, turn.turn_id, "files")
+    assert (desk.root / "read.me").read_text() == "one\ntwo\nthree\n"

@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from model.commands.worktrees import recreate_worktree, remove_worktree
 from model.domain.events.worktrees import RecoveryCreated, RecoveryRestored, WorktreeCreated
 from model.domain.projects import Project
 from model.domain.worktrees import Worktree
-from model.git.snapshots import chain
+from model.git.snapshots import chain, files
 from model.git.snapshots.chain import SnapshotNote
 from model.runtime.workspace import Workspace
 from tests.conftest import Eventually
@@ -243,6 +244,44 @@ async def test_changes_that_may_be_lost_are_kept_once(
     assert (tree / "shared").read_text() == conflict
     kinds = [point.kind for point in await list_recovery_points(workspace)]
     assert kinds == ["restore", "restore", "discard", "abort"]
+
+
+async def test_files_that_are_saved_while_they_are_restored_stay(
+    make: Maker, workspace: Workspace, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An ignored file as well, and what was there before is in a point of its own."""
+    made = await make("one")
+    tree = Path(made.path)
+    names = ("read.me", "new", ".env")
+    for name in names:
+        repository.write(name, "kept\n", tree)
+    repository.write(".gitignore", ".env\n", tree)
+    await workspace.recovery_points.save(made.id, "discard", "Kept", [".env"])
+    [point] = await list_recovery_points(workspace)
+    for name in names:
+        repository.write(name, "of now\n", tree)
+    write_file, saved = files.write_file, list[str]()
+
+    def save_and_write(*args: Any) -> None:
+        if not saved:
+            saved.extend(("read.me", ".env"))
+            for name in saved:
+                repository.write(name, "saved\n", tree)
+        write_file(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "write_file", save_and_write)
+        with pytest.raises(SpinneyError, match=r"2 files were saved meanwhile .*Everything else"):
+            await restore_files(workspace, point.recovery_id, list(names))
+    assert [(tree / name).read_text() for name in names] == ["saved\n", "kept\n", "saved\n"]
+
+    await restore_files(workspace, point.recovery_id, list(names))
+    assert [(tree / name).read_text() for name in names] == ["kept\n"] * 3
+    newest, first, _ = await list_recovery_points(workspace)
+    await restore_files(workspace, newest.recovery_id, list(names))
+    assert [(tree / name).read_text() for name in names] == ["saved\n", "kept\n", "saved\n"]
+    await restore_files(workspace, first.recovery_id, list(names))
+    assert [(tree / name).read_text() for name in names] == ["of now\n"] * 3
 
 
 async def test_a_worktree_without_changes_gets_no_point_when_it_is_pulled_into(
