@@ -417,6 +417,7 @@ class Conversation:
             goes_on and self.queue.is_waiting and self._budgets.apply_to(self.session)
         ):
             status = "running"
+        self._recorder.end(self.session)
         show_request(
             self._store,
             self._session_id,
@@ -427,7 +428,6 @@ class Conversation:
             turn_mode=None,
             **fields,
         )
-        self._recorder.end(self.session)
         self._is_own_turn = False
         self._turn_over.set()
         self._process.mark_idle()

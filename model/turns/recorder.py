@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -96,7 +97,11 @@ class TurnRecorder:
         return self._run(session.id, self._start(running, self._recordings.get(session.id)))
 
     def end(self, session: Session) -> None:
-        """Record the end of the session's turn, in the background; none may have begun."""
+        """Record the end of the session's turn, in the background; none may have begun.
+
+        Call it before the session is called idle: what is saved from now on is not the agent's. So
+        no one waits for the snapshot, which takes seconds in a large repository.
+        """
         self._note_others(session.worktree_id)
         running = self._running.pop(session.id, None)
         if running is None:
@@ -191,19 +196,26 @@ class TurnRecorder:
             return turn.model_copy(update={"after_tree": tree, "problem": turn.problem or problem})
         changed: list[TurnFile] = []
         if tree != turn.before_tree:
-            changed = await list_changes(Path(worktree.path), turn.before_tree, tree)
-            changed = await self._attribute(changed, running)
+            root, taken_at = Path(worktree.path), time.time()
+            changed = await list_changes(root, turn.before_tree, tree)
+            late = await asyncio.to_thread(_find_late, root, changed, turn.ended_at, taken_at)
+            changed = await self._attribute(changed, running, late)
         return turn.model_copy(
             update={"after_tree": tree, "files": changed, "shared": running.has_company}
         )
 
-    async def _attribute(self, changed: list[TurnFile], running: _RunningTurn) -> list[TurnFile]:
-        """Mark the files that others changed."""
+    async def _attribute(
+        self, changed: list[TurnFile], running: _RunningTurn, late: set[str]
+    ) -> list[TurnFile]:
+        """Mark the files that others changed; `late` are those that were after the turn's end."""
         blocks = await read_turn_blocks(self._store, running.turn)
         edited = {edit.path for edit in list_edits(blocks)}
         is_alone = not running.has_company and _used_other_tools(blocks)
+        running.has_company |= bool(late & edited)
         return [
-            file if is_alone or file.path in edited else file.model_copy(update={"others": True})
+            file
+            if file.path in edited or (is_alone and file.path not in late)
+            else file.model_copy(update={"others": True})
             for file in changed
         ]
 
@@ -226,6 +238,22 @@ class TurnRecorder:
 
     def _notify(self, session_id: str, text: str) -> None:
         self._store.record(RunNoticed(session_id=session_id, text=text))
+
+
+def _find_late(
+    root: Path, changed: Sequence[TurnFile], ended_at: float | None, taken_at: float
+) -> set[str]:
+    """Return the files that were saved after the turn had ended and before its snapshot was taken.
+
+    The time is that of the last change to a file's content or name, which no program sets. Times
+    in steps, of 4 ms on Linux, do not show what is saved in the step in which the turn ended.
+    """
+    found = set()
+    for file in changed:
+        with suppress(OSError, ValueError):  # It is deleted, or has another name than is shown.
+            if (ended_at or taken_at) < (root / file.path).lstat().st_ctime <= taken_at:
+                found.add(file.path)
+    return found
 
 
 def _used_other_tools(blocks: Sequence[Block]) -> bool:

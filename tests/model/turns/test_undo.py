@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from model.commands.turns import (
 )
 from model.domain.messages import ImageBlock
 from model.git.snapshots import chain, conversions, files
+from model.turns import recorder
 from tests.model.chat.test_uploads import PNG
 from tests.model.git.snapshots.situations import add_submodule
 from tests.model.turns.conftest import Desk
@@ -37,6 +39,13 @@ def write_below(name: str, root: Path) -> None:
 
 
 LINES = "".join(f"line {number}\n" for number in range(1, 21))
+
+
+def wait_for_next_tick(folder: Path) -> None:
+    """Return when the file system gives a later time than that of the call."""
+    called_at, probe = time.time(), folder.with_name("clock")
+    while not probe.exists() or probe.stat().st_ctime <= called_at:
+        probe.write_text("")
 
 
 def replace_line(path: Path, number: int, text: str) -> None:
@@ -431,3 +440,34 @@ async def test_a_full_disk_refuses_an_undo_before_any_file_is_written(
     assert (desk.root / "read.me").read_text() == "the agent"
     await undo_turn(desk.workspace, turn.turn_id, "files")
     assert (desk.root / "read.me").read_text() == "one\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize("tool", ["bash", "edit"])
+async def test_what_is_saved_before_the_snapshot_of_an_ended_turn_is_not_the_agents(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    (desk.root / "both").write_text(LINES)
+    (desk.root / "mine").write_text("before\n")
+    session = await desk.add_session()
+    puppet = await desk.begin(session)
+    replace_line(desk.root / "both", 2, "the agent")
+    given = {"file_path": "both", "old_content": "line 2\n", "new_content": "the agent\n"}
+    puppet.say(agent_events.ToolUse("1", tool, given), agent_events.ToolResult("1", "done"))
+    take_snapshot = recorder.take_snapshot
+
+    async def save_before(root: Path, note: chain.SnapshotNote) -> chain.Snapshot:
+        wait_for_next_tick(desk.root)
+        write(desk.root / "mine", "saved\n")
+        if tool == "edit":
+            replace_line(desk.root / "both", 18, "saved")
+        return await take_snapshot(root, note)
+
+    monkeypatch.setattr(recorder, "take_snapshot", save_before)
+    turn = await desk.finish(session, puppet)
+    assert {file.path: file.others for file in turn.files} == {"both": False, "mine": True}
+
+    await undo_turn(desk.workspace, turn.turn_id, "files")
+
+    assert (desk.root / "mine").read_text() == "saved\n"
+    lines = (desk.root / "both").read_text().splitlines()
+    assert (lines[1], lines[17]) == ("line 2", "saved" if tool == "edit" else "line 18")
