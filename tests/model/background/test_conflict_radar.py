@@ -11,6 +11,7 @@ from model.commands.git import fetch_worktrees_status
 from model.domain.conflicts import WorktreeConflict
 from model.domain.events.worktrees import WorktreeArchived
 from model.domain.worktrees import Worktree
+from tests.conftest import Eventually
 from tests.model.git.git_project import GitProject
 from tests.model.git.old_git import install_old_git
 
@@ -218,7 +219,9 @@ async def test_with_an_older_git_paths_that_both_changed_are_listed(
     assert [(one.files[0].path, one.files[0].kind) for one in found] == [("code.py", "path")] * 2
 
 
-async def test_archived_and_unchanged_worktrees_are_left_out(git_project: GitProject) -> None:
+async def test_archived_and_unchanged_worktrees_are_left_out(
+    git_project: GitProject, eventually: Eventually
+) -> None:
     git_project.repository.commit("code.py", TEXT)
     otter, heron, _ = [await git_project.add(name) for name in ("otter", "heron", "crane")]
     edit(otter, "line 5\n", "line 5 of otter\n")
@@ -228,4 +231,4 @@ async def test_archived_and_unchanged_worktrees_are_left_out(git_project: GitPro
         WorktreeArchived(worktree=heron.model_copy(update={"archived_at": 2.0}))
     )
     assert await find(git_project) == []
-    assert git_project.now(otter).conflicts_with == []
+    await eventually(lambda: git_project.now(otter).conflicts_with == [])

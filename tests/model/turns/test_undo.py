@@ -108,7 +108,8 @@ async def test_undo_restores_files_and_keeps_what_was_changed_since(desk: Desk) 
 
 @pytest.mark.parametrize(
     ("choice", "expected"),
-    [("keep", "the person"), ("before", "line 2"), ("markers", ")
+    [("keep", "the person"), ("before", "line 2"), ("markers", "<<<<<<< now")],
+)
 async def test_a_conflict_needs_a_choice(desk: Desk, choice: str, expected: str) -> None:
     (desk.root / "text").write_text(LINES)
     session = await desk.add_session()
@@ -317,7 +318,6 @@ async def test_an_interrupted_undo_is_completed_by_undoing_again(
     assert contents == ["the agent's"] * 3
 
 
-<<<<<<< HEAD
 @pytest.mark.parametrize("change", ["file", "new file", "deleted", "commit"])
 async def test_an_undo_names_the_submodules_whose_files_it_leaves(desk: Desk, change: str) -> None:
     add_submodule(desk.repository, desk.root)
