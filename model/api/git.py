@@ -97,7 +97,8 @@ async def git_push(
 
 @command
 async def cancel_git(worktree_id: str) -> None:
-    """Cancel the creation, commit, pull or push that is running in a worktree, with its hooks.
+    """Cancel what git does in a worktree, with the hooks and programs that it waits for.
 
+    Its creation, a commit, pull or push, a landing or its undo, or the train that brings it in.
     Nothing is left half done. Does nothing if none is running.
     """

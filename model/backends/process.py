@@ -23,6 +23,7 @@ from model.backends.pipes import PipeReader, open_pipe_writer
 from model.backends.process_table import ProcessRef
 from model.backends.traffic import NULL_RECORDER, TrafficRecorder
 from model.base.errors import SpinneyError, worktree_directory_missing
+from model.base.inherited import NOT_INHERITED
 from model.base.text import clean_line, make_output_visible
 
 AGENT_VARIABLE: Final = "SPINNEY_AGENT"
@@ -59,7 +60,9 @@ _TRACEBACK: Final = ("Traceback (most recent call last)", 'File "')
 _INHERITED: Final = {"SPINNEY_CONFIG_DIR", "SPINNEY_DATA_DIR"}
 
 # Set inside a Claude Code session; a nested one would think it is part of that session.
-_NOT_INHERITED: Final = {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID"}
+_NOT_INHERITED: Final = NOT_INHERITED | {
+    "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
+}  # fmt: skip
 
 _log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """Slow git operations (hooks, networks) by worktree, so that the user can cancel them."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from typing import Any, TypeVar
 
 from model.base.errors import SpinneyError
@@ -10,32 +10,34 @@ T = TypeVar("T")
 
 
 class CancellableTasks:
-    """The cancellable tasks that run in each worktree. Belongs to the core's event loop."""
+    """The cancellable tasks and their worktrees. Belongs to the core's event loop."""
 
     def __init__(self) -> None:
-        self._running: dict[str, set[asyncio.Task[Any]]] = {}
+        self._running: dict[asyncio.Task[Any], Collection[str]] = {}
 
-    async def run(self, worktree_id: str, operation: str, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run `work` and return its result. Raises `conflict` when the user canceled it."""
+    async def run(
+        self, worktree_ids: str | Collection[str], operation: str, coroutine: Coroutine[Any, Any, T]
+    ) -> T:
+        """Run `work` and return its result. Raises `conflict` when the user canceled it.
+
+        `worktree_ids` are one or several worktrees, by each of which it is found.
+        """
         task = asyncio.get_running_loop().create_task(coroutine)
-        running = self._running.setdefault(worktree_id, set())
-        running.add(task)
+        self._running[task] = (worktree_ids,) if isinstance(worktree_ids, str) else worktree_ids
         try:
             return await task
         except asyncio.CancelledError:
-            if task not in running:
+            if task not in self._running:
                 raise SpinneyError(f"The {operation} was canceled.", "conflict") from None
             raise
         finally:
-            running.discard(task)
-            if not running:
-                self._running.pop(worktree_id, None)
+            self._running.pop(task, None)
 
     async def cancel(self, worktree_id: str) -> bool:
         """Cancel the worktree's tasks and wait for their cleanup; return whether there were any."""
-        tasks = list(self._running.get(worktree_id, ()))
+        tasks = [task for task, keys in self._running.items() if worktree_id in keys]
         for task in tasks:
-            self._running[worktree_id].discard(task)
+            del self._running[task]
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         return bool(tasks)

@@ -154,7 +154,8 @@ async def git_push(
 
 @implements(api.cancel_git)
 async def cancel_git(workspace: "Workspace", worktree_id: str) -> None:
-    require_worktree(workspace.store.state, worktree_id)
+    worktree = require_worktree(workspace.store.state, worktree_id)
+    await workspace.landing.trains.stop_at(worktree)
     await workspace.cancellable_tasks.cancel(worktree_id)
 
 

@@ -1,8 +1,9 @@
 """Implements `model.api.landing`."""
 
 import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from model.api import landing as api
 from model.base.errors import SpinneyError
@@ -20,6 +21,7 @@ from model.domain.landing import (
     Train,
 )
 from model.domain.messages import SessionMessage
+from model.domain.projects import Project
 from model.git.remote_branches import push_branch
 from model.git.secret_gate import make_gate
 from model.landing.checks import describe_failure
@@ -67,7 +69,9 @@ async def land_worktree(
     ignore_check: bool = False,
     stash_base: bool = False,
 ) -> Landing:
-    landing = await workspace.landing.lander.land(
+    worktree = require_worktree(workspace.store.state, worktree_id)
+    project = require_project(workspace.store.state, worktree.project_id)
+    land = workspace.landing.lander.land(
         worktree_id,
         base_commit,
         method,
@@ -77,8 +81,8 @@ async def land_worktree(
         ignore_check=ignore_check,
         stash_base=stash_base,
     )
-    _refresh(workspace, landing.project_id)
-    return landing
+    base = worktree.base_branch or project.default_branch
+    return await _move_base(workspace, project, base, [worktree_id], "landing", land)
 
 
 @implements(api.list_landings)
@@ -88,9 +92,11 @@ async def list_landings(workspace: "Workspace", project_id: str, limit: int = 20
 
 @implements(api.undo_landing)
 async def undo_landing(workspace: "Workspace", landing_id: str) -> Landing:
-    landing = await workspace.landing.moves.undo(landing_id)
-    _refresh(workspace, landing.project_id)
-    return landing
+    moves = workspace.landing.moves
+    landing = await moves.find(landing_id)
+    project = require_project(workspace.store.state, landing.project_id)
+    worktrees, undo = landing.worktree_ids, moves.undo(landing_id)
+    return await _move_base(workspace, project, landing.base, worktrees, "undo", undo)
 
 
 @implements(api.push_base)
@@ -104,6 +110,28 @@ async def push_base(
     gate = make_gate(workspace.store.state, project, allowed_secrets)
     await push_branch(Path(project.path), branch or project.default_branch, gate)
     _refresh(workspace, project_id)
+
+
+async def _move_base(
+    workspace: "Workspace",
+    project: Project,
+    base: str,
+    worktree_ids: list[str],
+    operation: str,
+    moving: Coroutine[Any, Any, Landing],
+) -> Landing:
+    """Move a base, which `cancel_git` for one of the worktrees takes back."""
+    tasks = workspace.cancellable_tasks
+    try:
+        landing = await tasks.run(worktree_ids, operation, moving)
+    except SpinneyError:
+        # Of what was canceled, files may have to be brought back, by filters that can wait again.
+        completing = workspace.landing.moves.complete(project, base)
+        await tasks.run(worktree_ids, operation, completing)
+        raise
+    finally:
+        _refresh(workspace, project.id)
+    return landing
 
 
 def _refresh(workspace: "Workspace", project_id: str) -> None:
@@ -212,11 +240,14 @@ async def land_train(
     delete_remote_branch: bool = False,
     stash_base: bool = False,
 ) -> Landing:
-    landing = await workspace.landing.trains.land(
+    trains = workspace.landing.trains
+    train = await trains.find(train_id)
+    project = require_project(workspace.store.state, train.project_id)
+    worktrees = [car.worktree_id for car in train.cars]
+    land = trains.land(
         train_id, after, delete_remote_branch=delete_remote_branch, stash_base=stash_base
     )
-    _refresh(workspace, landing.project_id)
-    return landing
+    return await _move_base(workspace, project, train.base, worktrees, "landing", land)
 
 
 @implements(api.discard_train)

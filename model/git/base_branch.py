@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -126,16 +127,22 @@ async def move_base(root: Path, base: BaseBranch, to: str, why: str) -> None:
 
     Raises:
         SpinneyError: `conflict` if it has moved meanwhile, or if its checkout cannot follow. The
-            base is where it was then; the checkout may have a part of the files.
+            base is where it was then, as when this is canceled; the checkout may have a part of
+            the files.
     """
-    await _swap(base.checkout or root, base.ref, base.commit, to, why)
-    if base.checkout is None:
-        return
-    problem = await follow(base.checkout, base.commit, to)
+    path = base.checkout or root
+    try:
+        await _swap(path, base.ref, base.commit, to, why)
+        problem = await follow(path, base.commit, to) if base.checkout else ""
+    except asyncio.CancelledError:
+        # Whether it had moved is not known.
+        with suppress(SpinneyError):
+            await _swap(path, base.ref, to, base.commit, f"{why}: canceled")
+        raise
     if problem:
-        await _swap(base.checkout, base.ref, to, base.commit, f"{why}: taken back")
+        await _swap(path, base.ref, to, base.commit, f"{why}: taken back")
         raise SpinneyError(
-            f"The checkout of '{base.name}' in {clean_line(str(base.checkout))} could not follow, "
+            f"The checkout of '{base.name}' in {clean_line(str(path))} could not follow, "
             f"so nothing has landed: {problem}",
             "conflict",
         )

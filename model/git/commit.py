@@ -7,6 +7,7 @@ from typing import Final
 from model.base.errors import SpinneyError
 from model.base.text import make_visible, restore_hidden
 from model.git.added_lines import read_index_tree, read_staged_additions
+from model.git.canceling import restore_index
 from model.git.changes import to_display_name
 from model.git.conflict_markers import (
     find_added_markers,
@@ -56,10 +57,11 @@ async def commit(
     if not stage_all and not tree.has_staged_changes and not await _is_merging(path):
         raise SpinneyError("Nothing is staged. Stage changes first, or commit all.", "conflict")
     unmerged = [to_display_name(name) for _, name, _ in tree.unmerged]
-    await stage_checked(
-        path, text, gate, unmerged, stage_all=stage_all, allow_markers=allow_markers
-    )
-    await git(path, "commit", f"--message={text}", write=True, timeout=HOOKS_TIMEOUT)
+    async with restore_index(path, tree.commit, is_needed=stage_all):
+        await stage_checked(
+            path, text, gate, unmerged, stage_all=stage_all, allow_markers=allow_markers
+        )
+        await git(path, "commit", f"--message={text}", write=True, timeout=HOOKS_TIMEOUT)
     return (await git(path, "rev-parse", "HEAD")).stdout
 
 

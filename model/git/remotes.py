@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.git.canceling import abort_operation
 from model.git.error_messages import clean_output
 from model.git.push_refusals import explain_refusal
 from model.git.refs import check_branch_name
@@ -34,7 +35,8 @@ async def pull(path: Path, remote: str, branch: str) -> tuple[bool, str]:
     check_branch_name(branch)
     configured = await git(path, "config", "--get-regexp", r"^pull\.(rebase|ff)$", check=False)
     options = [] if configured.raw_stdout else ["--no-rebase"]
-    return await _run(path, "pull", "--no-edit", *options, remote, f"refs/heads/{branch}")
+    async with abort_operation(path):
+        return await _run(path, "pull", "--no-edit", *options, remote, f"refs/heads/{branch}")
 
 
 async def push(

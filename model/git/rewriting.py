@@ -5,6 +5,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.text import make_visible
+from model.git.canceling import restore_index
 from model.git.commit import HOOKS_TIMEOUT, has_staged_changes, stage_checked
 from model.git.conflict_markers import list_unmerged
 from model.git.diff import resolve_head
@@ -54,11 +55,14 @@ async def amend(
     text = make_visible(message).strip() if message is not None else None
     if text == "":
         raise SpinneyError("The commit message is empty.")
-    await _stage_checked(path, text or "", gate, stage_all, allow_markers)
-    if text is None and not await has_staged_changes(path):
-        raise SpinneyError("Nothing is staged. Stage changes, or write a new message.", "conflict")
-    option = "--no-edit" if text is None else f"--message={text}"
-    await git(path, "commit", "--amend", option, write=True, timeout=HOOKS_TIMEOUT)
+    async with restore_index(path, log[0].sha, is_needed=stage_all):
+        await _stage_checked(path, text or "", gate, stage_all, allow_markers)
+        if text is None and not await has_staged_changes(path):
+            raise SpinneyError(
+                "Nothing is staged. Stage changes, or write a new message.", "conflict"
+            )
+        option = "--no-edit" if text is None else f"--message={text}"
+        await git(path, "commit", "--amend", option, write=True, timeout=HOOKS_TIMEOUT)
     return await resolve_head(path)
 
 
@@ -91,11 +95,12 @@ async def fix_up(
         )
     if position == 0:
         return await amend(path, base, None, gate, stage_all=stage_all, allow_markers=allow_markers)
-    await _stage_checked(path, "", gate, stage_all, allow_markers)
-    if not await has_staged_changes(path):
-        raise SpinneyError("Nothing is staged. Stage the changes for that commit.", "conflict")
-    await git(path, "commit", f"--fixup={sha}", write=True, timeout=HOOKS_TIMEOUT)
-    await _autosquash(path, sha)
+    async with restore_index(path, log[0].sha, is_needed=stage_all):
+        await _stage_checked(path, "", gate, stage_all, allow_markers)
+        if not await has_staged_changes(path):
+            raise SpinneyError("Nothing is staged. Stage the changes for that commit.", "conflict")
+        await git(path, "commit", f"--fixup={sha}", write=True, timeout=HOOKS_TIMEOUT)
+        await _autosquash(path, sha)
     return await resolve_head(path)
 
 

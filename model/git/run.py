@@ -29,6 +29,7 @@ from typing import Any, BinaryIO, Final
 
 from model.base.errors import SpinneyError, worktree_directory_missing
 from model.base.git_layout import is_bare_repository
+from model.base.inherited import drop_variables
 from model.git import named_pipes, transient_failures
 from model.git.error_messages import clean_output, extract_error
 from model.git.safe_config import build_overrides, disable_filters
@@ -51,13 +52,6 @@ _ENVIRONMENT: Final = {
     "GIT_EDITOR": ":",
     "GIT_MERGE_AUTOEDIT": "no",
 }
-# `git rev-parse --local-env-vars`: set when Spinney is started from a hook or a git alias, where
-# they would redirect every call to that one repository.
-_REPOSITORY_VARIABLES: Final = (
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE", "GIT_IMPLICIT_WORK_TREE", "GIT_CONFIG",
-)  # fmt: skip
 # Disable transports that are commands or inherited pipes, and bare repositories in a checkout.
 _SAFE_OPTIONS: Final = (
     "-c", "protocol.ext.allow=never",
@@ -218,6 +212,8 @@ async def _run_in_thread(call: "_Call") -> GitResult:
     except asyncio.CancelledError:
         # What follows a canceled call (a rollback, an exit) must not overlap with a running git.
         call.stop()
+        await asyncio.wait((running,), timeout=_GRACE_SECONDS)
+        call.stop(signal.SIGKILL)  # A hook or a signer may not obey.
         with contextlib.suppress(Exception):
             await running
         raise
@@ -278,8 +274,7 @@ class _Call:
             self._kill()
             raise SpinneyError(
                 f"git {_subcommand(self._args)} took longer than {self._timeout:g} seconds in "
-                f"{self.cwd} and was stopped. "
-                "Check whether the disk or the remote responds, then try again.",
+                f"{self.cwd} and was stopped. {self._suggest_cause()}, then try again.",
                 "timeout",
             ) from None
         finally:
@@ -289,6 +284,15 @@ class _Call:
             err.decode("utf-8", "replace"),
             0 if truncated else process.returncode,
             is_truncated=truncated,
+        )
+
+    def _suggest_cause(self) -> str:
+        cause = "Check whether the disk or the remote responds"
+        if not self.write:
+            return cause
+        return (
+            f"{cause}, and whether a hook, a filter or a program that signs (gpg, ssh) waits for a "
+            "passphrase: give it to its agent in a shell"
         )
 
     def _read_output(self, process: Any) -> tuple[bytes, bytes, bool]:
@@ -317,16 +321,17 @@ class _Call:
         process.communicate(timeout=_GRACE_SECONDS)
         return bytes(out[: self._max_bytes]), bytes(err), truncated
 
-    def stop(self) -> None:
-        """Ask git to exit; it removes its own locks."""
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End git with its child processes. Asked to exit (SIGTERM), it removes its own locks."""
         self._stopped.set()
         if self._process is not None and not self._ended:
-            self._signal_group(signal.SIGTERM)
+            self._signal_group(number)
 
     def _start(self) -> Any:
         from git.cmd import Git
         from git.exc import GitCommandNotFound
 
+        drop_variables()  # GitPython passes all others on.
         try:
             with _open_input(self._stdin) as stdin:
                 return Git(self.cwd).execute(
@@ -398,8 +403,6 @@ def _require_git() -> str:
 
 
 def _read_version() -> str:
-    for name in _REPOSITORY_VARIABLES:
-        os.environ.pop(name, None)
     # Without this the import raises if git is missing. It takes 31-33 ms of CPU time when warm and
     # 70 ms cold, hence not at the top.
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")

@@ -19,6 +19,7 @@ from typing import Final
 
 from model.base.errors import SpinneyError
 from model.base.git_layout import find_git_directories
+from model.base.inherited import drop_variables
 from model.base.text import clean_line
 
 # Settings that git, or Git LFS run by git, executes while comparing files or while fetching a file
@@ -185,6 +186,7 @@ def _list_user_settings() -> _Settings:
 
 
 def _list_settings(*options: str) -> _Settings:
+    drop_variables()
     # Run in a directory outside any repository, so that git reads none of the untrusted settings.
     with subprocess.Popen(
         ["git", "config", *options, "--list", "-z"],

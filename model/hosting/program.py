@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError
+from model.base.inherited import NOT_INHERITED
 from model.base.text import make_output_visible
 from model.git.error_messages import without_credentials
 
@@ -130,7 +131,8 @@ class HostingProgram:
     async def _start(
         self, program: str, cwd: Path, args: tuple[str, ...]
     ) -> asyncio.subprocess.Process:
-        inherited = {name: value for name, value in os.environ.items() if name not in self.removed}
+        removed = self.removed | NOT_INHERITED
+        inherited = {name: value for name, value in os.environ.items() if name not in removed}
         try:
             return await asyncio.create_subprocess_exec(
                 program, *args, cwd=cwd, env={**inherited, **_ENVIRONMENT, **self.environment},

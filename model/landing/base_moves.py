@@ -41,6 +41,15 @@ _PATIENCE: Final = 2.0
 _PATIENCE_AT_START: Final = 60.0
 """Seconds for one that has outlived the Spinney before this one, and writes many files."""
 
+_LANDED: Final = (
+    "It had landed when that was canceled. A worktree that was to be archived or deleted may still "
+    "be there."
+)
+_RETURNED: Final = (
+    "It was taken back when that was canceled. A worktree that was archived or deleted with it may "
+    "not be back: unarchive it, or restore its recovery point."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -132,8 +141,11 @@ class BaseMoves:
         record = await _note_pins(record, landing.before, landing.after)
         await self._records.put(record)
         self._on_move(record.landing)
-        record = await self._stacks.follow(record)
-        record = await self._fates.apply(record, delete_remote=move.delete_remote_branch)
+        try:
+            record = await self._stacks.follow(record)
+            record = await self._fates.apply(record, delete_remote=move.delete_remote_branch)
+        except asyncio.CancelledError:
+            record = record.update(state="done", landing_notes=[*record.landing.notes, _LANDED])
         await self._records.put(record)
         return record.landing
 
@@ -147,6 +159,10 @@ class BaseMoves:
         records = await self._records.read(project_id)
         landed = [one.landing for one in records if one.state != "moving"]
         return landed[: max(0, limit)]
+
+    async def find(self, landing_id: str) -> Landing:
+        """Return a landing. Raises `not_found` if there is none with this id."""
+        return (await self._find_record(landing_id)).landing
 
     async def find_undoable(self, project_id: str) -> str | None:
         """Return the newest landing if it can be taken back."""
@@ -167,12 +183,12 @@ class BaseMoves:
             SpinneyError: `conflict` once something came after it or it was pushed, or if the
                 base's checkout is not clean; nothing is changed then.
         """
-        record = await self._find(landing_id)
+        record = await self._find_record(landing_id)
         project = require_project(self._store.state, record.landing.project_id)
         async with self.lock(project.id):
             root = Path(project.path)
             await self._complete(root, project.id, record.landing.base)
-            record = await self._find(landing_id)
+            record = await self._find_record(landing_id)
             if record.landing.undone_at is not None:
                 return record.landing
             base = await self._check_newest(root, record)
@@ -187,7 +203,7 @@ class BaseMoves:
             return await self._finish_undo(record)
 
     async def complete(self, project: Project, base: str) -> None:
-        """Complete what was interrupted in the checkout of a base.
+        """Complete what was interrupted or canceled in the checkout of a base.
 
         Raises `conflict` with the next step if that is not possible yet.
         """
@@ -289,8 +305,11 @@ class BaseMoves:
             self._store.record(TaskCompleted(task="landing", ok=False, detail=problem))
 
     async def _finish_undo(self, record: LandingRecord) -> Landing:
-        notes = await self._fates.take_back(record)
-        notes += await self._stacks.take_back(record)
+        try:
+            notes = await self._fates.take_back(record)
+            notes += await self._stacks.take_back(record)
+        except asyncio.CancelledError:
+            notes = [_RETURNED]
         record = await _note_pins(record, record.landing.after, record.landing.before)
         undone = record.update(
             state="done",
@@ -301,7 +320,7 @@ class BaseMoves:
         self._on_move(undone.landing)
         return undone.landing
 
-    async def _find(self, landing_id: str) -> LandingRecord:
+    async def _find_record(self, landing_id: str) -> LandingRecord:
         for project_id in await self._records.list_projects():
             for record in await self._records.read(project_id):
                 if record.landing.id == landing_id and record.state != "moving":

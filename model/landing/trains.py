@@ -134,7 +134,7 @@ class Trains:
 
     async def read_output(self, train_id: str, worktree_id: str) -> str:
         """Return the end of what the check after a worktree printed."""
-        train = await self._find(train_id)
+        train = await self.find(train_id)
         if all(car.worktree_id != worktree_id for car in train.cars):
             raise SpinneyError("This worktree is not part of the train.", "not_found")
         return await self._records.read_output(train_id, worktree_id)
@@ -159,16 +159,23 @@ class Trains:
 
     async def stop(self, train_id: str) -> Train:
         """Stop a running train; what is ready can land."""
-        train = await self._find(train_id)
+        train = await self.find(train_id)
         task = self._running.get(train.project_id)
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        train = await self._find(train_id)
+        train = await self.find(train_id)
         if train.status == "running":  # The task was canceled before it began.
             self._running.pop(train.project_id, None)
             train = await self._end(train, "stopped", _STOPPED)
         return train
+
+    async def stop_at(self, worktree: Worktree) -> None:
+        """Stop the train that is running with a worktree, if there is one."""
+        if worktree.project_id in self._running:
+            train = await self._records.read(worktree.project_id)
+            if train is not None and any(car.worktree_id == worktree.id for car in train.cars):
+                await self.stop(train.id)
 
     async def land(
         self,
@@ -183,10 +190,10 @@ class Trains:
         Raises:
             SpinneyError: `conflict` if nothing is ready, or the base or a branch has moved.
         """
-        train = await self._find(train_id)
+        train = await self.find(train_id)
         project = require_project(self._store.state, train.project_id)
         async with self._moves.lock(project.id):
-            train = await self._find(train_id)
+            train = await self.find(train_id)
             ready = [car for car in train.cars if car.status == "ready"]
             if train.project_id in self._running:
                 raise SpinneyError("The train is still running. Stop it first.", "conflict")
@@ -407,7 +414,8 @@ class Trains:
             )
             await self._end(train, "stopped", error)
 
-    async def _find(self, train_id: str) -> Train:
+    async def find(self, train_id: str) -> Train:
+        """Return a train. Raises `not_found` if it was discarded."""
         for project_id in await self._records.list_projects():
             train = await self._records.read(project_id)
             if train is not None and train.id == train_id:

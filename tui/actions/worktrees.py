@@ -205,7 +205,7 @@ async def _create_session(desk: Desk, worktree: "Worktree", wanted: WantedWorktr
 
 
 async def cancel_git(desk: Desk) -> None:
-    """Cancel the creation, commit, pull or push that runs in the worktree."""
+    """Cancel what git does in the worktree."""
     worktree = pointed_worktree(desk)
     if worktree is None:
         return

@@ -433,7 +433,7 @@ MAIN_ACTIONS = (
         "cancel_git",
         "",
         "Cancel the running git operation",
-        help="The worktree's creation, a commit, pull or push, including their hooks.",
+        help="The worktree's creation, a commit, pull, push, landing, its undo, or its train.",
     ),
     Action(
         "show_scripts",
