@@ -181,7 +181,7 @@ class MergedBranches:
             return
         async with self._git:
             if not self._has_moved(worktree, head, bases):
-                return  # Somebody else has asked meanwhile.
+                return  # Another call has asked meanwhile.
             before = self._known.get(worktree.id)
             answer = await self._ask_git(worktree, Path(project.path), head, bases)
             if self._known.get(worktree.id) is not before:
