@@ -33,6 +33,8 @@ class Changes(Resource):
     """The operation that stopped half-way, usually because of a conflict."""
     message: str = ""
     """The commit message that git has prepared for completing the operation."""
+    can_undo: bool = False
+    """Whether there is a discard, or a choice in a conflict, for `undo_discard`."""
 
 
 class FileDiff(Resource):

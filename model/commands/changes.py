@@ -32,6 +32,7 @@ async def list_changed_files(
         base=base,
         operation=operation,
         message=make_visible(await merging.read_prepared_message(path)) if operation else "",
+        can_undo=await asyncio.to_thread(discarding.has_any, _discards(workspace, worktree_id)),
     )
 
 

@@ -152,6 +152,13 @@ async def undo(path: Path, discards: Path, discard_id: str | None) -> DiscardRec
         raise
 
 
+def has_any(discards: Path) -> bool:
+    """Return whether there is a discard to undo. Blocks."""
+    with suppress(SpinneyError):
+        return _find_discard(discards, None).is_dir()
+    return False
+
+
 async def apply_discarded(path: Path, discards: Path, discard_id: str, patch: bytes) -> None:
     """Apply a patch to the file of a discard, which is deleted then. Raises as `replace_file`."""
     folder = _find_discard(discards, discard_id)

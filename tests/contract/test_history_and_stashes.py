@@ -69,6 +69,14 @@ async def test_a_conflict_is_resolved_by_a_side_and_the_merge_continued(
     pulled = await client.call("git_pull", worktreePath=made["path"], baseBranch="main")
     assert pulled["success"] is False
     of_it = {"worktreeId": made["id"]}
+    conflict = await client.call("list_changed_files", **of_it)
+    assert (conflict["files"][0]["status"], conflict["can_undo"]) == ("conflicted", False)
+    await client.call("resolve_conflict", path="read.me", choice="theirs", **of_it)
+    assert (await client.call("list_changed_files", **of_it))["can_undo"] is True
+    undone = await client.call("undo_discard", **of_it)  # as a face does that did not choose
+    assert (undone["path"], undone["conflicted"]) == ("read.me", True)
+    assert await client.call("list_changed_files", **of_it) == conflict
+    assert client.git(made, "ls-files", "--unmerged") != ""
     await client.call("resolve_conflict", path="read.me", choice="theirs", **of_it)
     done = await client.call("continue_operation", **of_it)
     assert done["commit_sha"] == client.git(made, "rev-parse", "HEAD")

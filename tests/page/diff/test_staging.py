@@ -30,6 +30,8 @@ async def test_hunks_and_files_are_staged_discarded_and_restored(
     await act(user, "Discard", "list.txt")
     await expect(page.get_by_text("No unstaged changes.")).to_be_visible()
     assert "line 3\n" in tree.read("list.txt")
+    await page.reload()
+    await expect(page.get_by_text("No unstaged changes.")).to_be_visible()
     await choose(user, "Undo discard")
     await expect(row(page, "line three")).to_be_visible()
     assert tree.read("list.txt") == BOTH_ENDS

@@ -56,7 +56,7 @@ export class DiffView {
   #isAnySideStale = true;
   #limit = PAGE_SIZE;
   /** @type {() => unknown} */ #unsubscribe;
-  /** The result of `list_changed_files`. @type {{ files: ChangedFile[], base: string, operation: string | null } | undefined} */ changes;
+  /** The result of `list_changed_files`. @type {{ files: ChangedFile[], base: string, operation: string | null, can_undo: boolean } | undefined} */ changes;
 
   /** @param {App} app @param {import("../router.js").Route} route @param {{ scroller?: HTMLElement }} [options] `scroller`: it is shown beside a conversation, in this element */
   constructor(app, route, { scroller } = {}) {

@@ -9,9 +9,6 @@
 
 /** Actions on changes. */
 export class DiffActions {
-  /** The number of discards that can be undone, as far as this page knows. */
-  discards = 0;
-
   /** @param {import("./diff.js").DiffView} view */
   constructor(view) {
     this.view = view;
@@ -46,7 +43,6 @@ export class DiffActions {
     const seen = file.isOpen && file.digest ? { seen: file.digest } : {};
     const result = await app.run(command, { worktreeId, path: file.path, ...(name ? { hunk: name } : {}), ...seen });
     if (result && command === "discard_changes") {
-      this.discards += 1;
       const what = name ? "a hunk of" : "changes in";
       app.toast(`Discarded ${what} '${file.path}'.`, { action: ["Undo", () => this.undo(result.id)] });
     }
@@ -93,11 +89,8 @@ export class DiffActions {
     try {
       const result = await app.connection.call("undo_discard", { worktreeId, ...(discardId ? { discardId } : {}) });
       app.toast(result.conflicted ? `The conflict in '${result.path}' is back.` : `Restored '${result.path}'.`);
-      this.discards -= 1;
     } catch (error) {
-      const { kind, message } = /** @type {Error & { kind?: string }} */ (error);
-      app.toast(message, { bad: true });
-      if (kind === "not_found") this.discards = 0;
+      app.toast(/** @type {Error} */ (error).message, { bad: true });
     }
     await this.view.reload();
   }

@@ -157,7 +157,7 @@ export class DiffBar {
     const entries = [
       side === "unstaged" && files.length > 0 && ["Stage all", () => actions.runOnAll(), { icon: "plus" }],
       side === "staged" && files.length > 0 && ["Unstage all", () => actions.runOnAll(), { icon: "undo" }],
-      actions.discards > 0 && ["Undo discard", () => actions.undo(), { icon: "undo" }],
+      !!view.changes?.can_undo && ["Undo discard", () => actions.undo(), { icon: "undo" }],
       ["Commit", () => git.commit(), { icon: "commit", isApart: true }],
       ["Push", () => git.push(), { icon: "push" }],
       [`Pull ${git.base}`, () => git.update(), { icon: "pull" }],

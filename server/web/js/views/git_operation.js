@@ -33,7 +33,12 @@ export function operationBanner(panel) {
   /** @param {string} path @param {string} choice */
   const resolve = async (path, choice) => {
     const replaced = await app.run("resolve_conflict", { worktreeId, path, choice });
-    const undo = () => app.run("undo_discard", { worktreeId, discardId: replaced.id }).then(panel.onChange);
+    const undo = async () => {
+      const restored = await app.run("undo_discard", { worktreeId, discardId: replaced.id });
+      if (restored?.conflicted) app.toast(`The conflict in '${path}' is back.`);
+      panel.checkOperation();
+      panel.onChange();
+    };
     // Once the merge is finished or aborted, or another worktree is shown, there is nothing to undo here.
     if (replaced) app.toast(`Resolved '${path}'.`, { isValid: () => element.isConnected && !element.hidden, action: ["Undo", undo] });
     panel.checkOperation();
