@@ -3,9 +3,11 @@
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from model.git import interrupted_checkout
 from model.git.base_branch import read_base
 from model.git.interrupted_checkout import complete_checkout
 from tests.model.git.repository import Repository
@@ -108,6 +110,24 @@ async def test_content_of_neither_commit_is_kept_and_the_rest_follows(
     repository.git("restore", "deleted")
     assert await _complete(repository, before) == ""
     assert repository.git("status", "--porcelain") == ""
+
+
+@needs_proc
+async def test_what_is_saved_while_the_checkout_is_completed_stays(
+    repository: Repository, sides: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, after = sides
+    _interrupt(repository, before, after, 6)
+    saved, find_known = repository.root / "read.me", interrupted_checkout._find_known
+
+    async def find_and_save(*args: Any) -> set[str]:
+        known = await find_known(*args)
+        saved.write_text("saved\n")
+        return known
+
+    monkeypatch.setattr(interrupted_checkout, "_find_known", find_and_save)
+    assert "1 file there (read.me) has content" in await _complete(repository, before)
+    assert saved.read_text() == "saved\n"
 
 
 @needs_proc

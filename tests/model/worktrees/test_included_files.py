@@ -264,6 +264,27 @@ async def test_the_progress_of_copying_is_shown(
     )
 
 
+def test_a_file_that_is_made_while_its_copy_is_written_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / "from", name, "copied")
+    (tmp_path / "to").mkdir()
+    copier = FileCopier(tmp_path / "from", tmp_path / "to")
+    copy_content = FileCopier._copy_content
+
+    def make_and_copy(self: FileCopier, own: str, *folders: int) -> bool:
+        if own == "a":
+            write(tmp_path / "to", own, "made")
+        return copy_content(self, own, *folders)
+
+    monkeypatch.setattr(FileCopier, "_copy_content", make_and_copy)
+    copier.copy(["a", "b"])
+    texts = {file.name: file.read_text() for file in (tmp_path / "to").iterdir()}
+    assert texts == {"a": "made", "b": "copied"}
+    assert (copier.copied, copier.failures) == (1, [])
+
+
 @pytest.mark.longer
 def test_ten_thousand_files_are_copied(tmp_path: Path) -> None:
     names = sorted(f"{number % 50}/{number}" for number in range(10_000))
