@@ -46,7 +46,8 @@ def count_objects() -> Counter[str]:
 
 
 async def settle(workspace: Workspace) -> None:
-    """Wait until everything is written, and fill the bus's ring with small events."""
+    """Wait until everything is written and priced, and fill the bus's ring with small events."""
+    await workspace.usage.await_costs()
     await workspace.store.messages("none")
     for number in range(2000):
         workspace.bus.publish(TaskCompleted(task="filler", ok=True, detail=str(number)))
