@@ -39,11 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
     words = sys.argv[1:] if arguments is None else arguments
     try:
-        from model.base.inherited import drop_variables
         from model.base.standard_streams import make_robust
 
         make_robust()
-        drop_variables()
         return _run(words)
     except KeyboardInterrupt:
         return 130

@@ -66,6 +66,9 @@ CASES = {
         "spinney land nothing --method squash --yes", code=4
     ),
     "spinney land --train A B C --keep-going --yes": Case(code=4),
+    "spinney land --stash": Case(code=4),
+    "spinney base main NAME --move": Case("spinney base main nothing --move", code=4),
+    "spinney base BRANCH [WORKTREE]": Case("spinney base main nothing", code=4),
     "spinney land --undo": Case(code=4),
     "spinney land --train A B C": Case("spinney land --train A B C --yes", code=4),
     "spinney land --yes": Case(code=4),

@@ -101,13 +101,13 @@ async def check_can_follow(
     operation = await find_operation(path)
     if operation is not None:
         raise SpinneyError(
-            f"{where}, with an unfinished {operation}. Finish or abort it, then land again.",
+            f"{where}, with an unfinished {operation}. Finish or abort it, then try again.",
             "conflict",
         )
     if changed := await list_changes(path):
         raise DirtyCheckoutError(
             f"{where}, with {count(len(changed), 'uncommitted change')} "
-            f"({list_names(changed)}). Commit or stash them there, then land again.",
+            f"({list_names(changed)}). Commit or stash them there, then try again.",
             "conflict",
         )
     tried = await _read_tree(path, base.commit, to, "--dry-run", environment=environment)

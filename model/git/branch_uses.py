@@ -36,7 +36,7 @@ def describe_use(root: Path, branch: str) -> str:
             if branch in _read_branches(git_dir / file):
                 return (
                     f"'{clean_line(branch)}' is being {done} in {clean_line(str(path))}. Finish or "
-                    "abort that, then land again."
+                    "abort that, then try again."
                 )
     head = f"ref: {_HEADS}{branch}"
     checkouts = [path for git_dir, path in places if _read(git_dir / "HEAD").strip() == head]
@@ -44,7 +44,7 @@ def describe_use(root: Path, branch: str) -> str:
         where = " and in ".join(clean_line(str(path)) for path in checkouts)
         return (
             f"'{clean_line(branch)}' is checked out in {where}, of which only one could follow. "
-            "Switch the others to another branch, then land again."
+            "Switch the others to another branch, then try again."
         )
     return ""
 

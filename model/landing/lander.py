@@ -105,21 +105,14 @@ class Lander:
                 check = await self._checks.read(worktree_id, branch.head)
                 preview = preview.model_copy(update={"conflicts": files, "check": check})
                 _refuse_conflicts(branch, base, result)
+                preview = preview.model_copy(update=await self._warn(branch, base, check))
                 await base_branch.check_can_follow(base, result.commit, place.environment)
-                apart = await self._describe_apart(branch, base, check)
         except base_branch.DirtyCheckoutError as error:
             return preview.model_copy(update={"problem": error.message, "offers_stash": True})
         except SpinneyError as error:
             return preview.model_copy(update={"problem": error.message})
         problem = describe_check(check)
-        return preview.model_copy(
-            update={
-                "problem": problem,
-                "held_by_check": bool(problem),
-                "offers_train": bool(problem or apart),
-                "warnings": [*filter(None, [apart]), *await self._list_brought_in(branch, base)],
-            }
-        )
+        return preview.model_copy(update={"problem": problem, "held_by_check": bool(problem)})
 
     async def land(
         self,
@@ -227,6 +220,17 @@ class Lander:
             "removed": removed,
             "marked_files": marked[:_MAX_FILES],
             "message": message,
+        }
+
+    async def _warn(
+        self, branch: Branch, base: BaseBranch, check: CheckResult
+    ) -> dict[str, object]:
+        """Return what a person should know before it lands, as fields of the preview."""
+        apart = await self._describe_apart(branch, base, check)
+        brought_in = await self._list_brought_in(branch, base)
+        return {
+            "warnings": [apart, *brought_in] if apart else brought_in,
+            "offers_train": bool(apart or describe_check(check)),
         }
 
     async def _describe_apart(self, branch: Branch, base: BaseBranch, check: CheckResult) -> str:

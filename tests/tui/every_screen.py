@@ -737,7 +737,7 @@ _APART = (
 )
 _DIRTY = (
     "'main' is checked out in /code/alpha, with 2 uncommitted changes (parser.py, read.me). Commit "
-    "or stash them there, then land again."
+    "or stash them there, then try again."
 )
 _RED = "The check failed. Fix what it reports, or land in spite of it."
 

@@ -560,7 +560,7 @@ async def test_a_base_that_is_being_rebased_or_bisected_anywhere_is_not_moved(
     with pytest.raises(AssertionError, match="could not apply"):
         repository.git("rebase", "up")
     assert await refusal() == (
-        f"'main' is being rebased in {repository.root}. Finish or abort that, then land again."
+        f"'main' is being rebased in {repository.root}. Finish or abort that, then try again."
     )
     repository.git("rebase", "--abort")
     repository.git("bisect", "start")
