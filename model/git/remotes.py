@@ -11,6 +11,7 @@ from model.git.refs import check_branch_name
 from model.git.repositories import check_remote, get_current_branch
 from model.git.run import GitResult, git
 from model.git.secret_gate import SecretGate
+from model.git.submodules import describe_moved_pins
 
 _TIMEOUT: Final = 300
 """Seconds; a large push takes minutes, a password prompt fails at once."""
@@ -28,15 +29,21 @@ async def pull(path: Path, remote: str, branch: str) -> tuple[bool, str]:
     """Pull `remote`'s `branch` into the checked-out branch; return success and git's output.
 
     Merges, unless the user configured otherwise. Conflicts are left in the worktree. The remote `.`
-    is the repository itself: its local branch.
+    is the repository itself: its local branch. The output also says which submodules git has left
+    at the commit from before.
     """
     if remote != ".":
         await check_remote(path, remote)
     check_branch_name(branch)
     configured = await git(path, "config", "--get-regexp", r"^pull\.(rebase|ff)$", check=False)
     options = [] if configured.raw_stdout else ["--no-rebase"]
+    before = await git(path, "rev-parse", "--verify", "--quiet", "HEAD", check=False)
     async with abort_operation(path):
-        return await _run(path, "pull", "--no-edit", *options, remote, f"refs/heads/{branch}")
+        success, output = await _run(
+            path, "pull", "--no-edit", *options, remote, f"refs/heads/{branch}"
+        )
+    note = await describe_moved_pins(path, before.stdout, "HEAD") if before.stdout else ""
+    return success, f"{output}\n\n{note}".rstrip()
 
 
 async def push(

@@ -168,7 +168,10 @@ def _describe_pull(branch: str, output: str) -> str:
         return f"'{branch}' has nothing new."
     lines = (line.strip() for line in output.splitlines())
     changed = next((line for line in lines if " changed, " in line), "")
-    return f"Pulled '{branch}'." + (f"\n{changed}." if changed else "")
+    _, _, note = output.rpartition("\n\n")
+    left = note if "submodule update" in note else ""
+    parts = [f"Pulled '{branch}'.", f"{changed}." if changed else "", left]
+    return "\n".join(filter(None, parts))
 
 
 def _describe_push(output: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from model.base.errors import SpinneyError
+from model.commands.git import update_from_base
 from model.commands.landing import (
     land_worktree,
     list_landings,
@@ -154,3 +155,15 @@ async def test_a_pin_that_a_kill_kept_from_the_index_follows(
     base = await read_base(repository.root, "main")
     assert await complete_checkout(repository.root, base, before, 0.0, 0) == ""
     assert repository.git("diff", "--cached", "--name-only") == ""
+
+
+async def test_an_update_names_the_submodules_that_it_leaves_behind(
+    landing: Landing, library: Repository, repository: Repository
+) -> None:
+    one = await landing.make("one")
+    pin = library.commit("read.me", "newer\n")
+    repository.git(*ALLOW, "fetch", "--quiet", "origin", cwd=repository.root / "lib")
+    await _land_pin(landing, "two", pin)
+    updated = await update_from_base(landing.workspace, one.id)
+    command = f"git -C {one.path} submodule update --init --recursive -- lib"
+    assert updated.output.endswith(f"still at the commit from before. Run: {command}")
