@@ -82,11 +82,16 @@ async def _find_checkout(root: Path, name: str, path: Path, *, is_here: bool) ->
 
 
 async def check_can_follow(
-    base: BaseBranch, to: str, environment: Mapping[str, str] | None = None
+    base: BaseBranch,
+    to: str,
+    environment: Mapping[str, str] | None = None,
+    *,
+    looks_only: bool = False,
 ) -> None:
     """Raise `conflict` if the checkout of the base cannot follow it to a commit.
 
-    `environment` is for git where the commit is not among the repository's own objects.
+    `environment` is for git where the commit is not among the repository's own objects. With
+    `looks_only` nothing of the repository runs, so a file that was only touched is not looked at.
     """
     if base.obstacle:
         raise SpinneyError(base.obstacle, "conflict")
@@ -110,7 +115,9 @@ async def check_can_follow(
             f"({list_names(changed)}). Commit or stash them there, then try again.",
             "conflict",
         )
-    tried = await _read_tree(path, base.commit, to, "--dry-run", environment=environment)
+    tried = await _read_tree(
+        path, base.commit, to, "--dry-run", environment=environment, looks_only=looks_only
+    )
     if tried:
         raise SpinneyError(f"{where}, which cannot follow: {tried}", "conflict")
 
@@ -237,6 +244,7 @@ async def _read_tree(
     after: str,
     *options: str,
     environment: Mapping[str, str] | None = None,
+    looks_only: bool = False,
 ) -> str:
     """Return the reason if index and files are not brought from `before` to `after`."""
     # Git overwrites what it ignores, be it the only copy.
@@ -254,10 +262,13 @@ async def _read_tree(
 
     async def move() -> GitResult:
         return await git(
-            path, *command, write=True, check=False, timeout=TIMEOUT, environment=environment
-        )
+            path, *command, write=not looks_only, check=False, timeout=TIMEOUT,
+            environment=environment,
+        )  # fmt: skip
 
     result = await move()
+    if _TOUCHED in result.stderr and looks_only:
+        return ""  # Its content was compared before, by git's status.
     if _TOUCHED in result.stderr:  # Git looks at all files before it changes one.
         await refresh_index(path)
         result = await move()

@@ -106,7 +106,9 @@ class Lander:
                 preview = preview.model_copy(update={"conflicts": files, "check": check})
                 _refuse_conflicts(branch, base, result)
                 preview = preview.model_copy(update=await self._warn(branch, base, check))
-                await base_branch.check_can_follow(base, result.commit, place.environment)
+                await base_branch.check_can_follow(
+                    base, result.commit, place.environment, looks_only=True
+                )
         except base_branch.DirtyCheckoutError as error:
             return preview.model_copy(update={"problem": error.message, "offers_stash": True})
         except SpinneyError as error:

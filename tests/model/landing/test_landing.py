@@ -1,6 +1,7 @@
 """Landing brings a branch into its base beside all checkouts, and can be taken back."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -589,3 +590,20 @@ async def test_a_base_that_has_moved_has_landed_whatever_git_reports(
     assert repository.git("rev-parse", "main") == landed.after
     assert (repository.root / "a.txt").read_text() == "1\n"
     assert await list_landings(landing.workspace, one.project_id) == [landed]
+
+
+async def test_a_preview_runs_nothing_that_only_the_repository_configures(
+    landing: Landing, repository: Repository
+) -> None:
+    repository.commit(".gitattributes", "*.txt filter=mark\n")
+    repository.commit("base.txt", "1\n")
+    one = await landing.branch("one", base_txt="2\n")
+    marker = repository.root.parent / "ran"
+    for name in ("filter.mark.clean", "filter.mark.smudge"):
+        repository.git("config", name, f"echo ran >> {marker}; cat")
+    repository.git("config", "core.fsmonitor", f"sh -c 'echo ran >> {marker}'")
+    os.utime(repository.root / "base.txt", (1.0, 1.0))
+    assert (await preview_landing(landing.workspace, one.id)).held_by_check, "nothing else is wrong"
+    assert not marker.exists()
+    await _land(landing, one)
+    assert marker.exists(), "the checkout follows with its filters"
