@@ -24,6 +24,8 @@ class CommitText:
 
     subject: str
     body: str
+    author: str = ""
+    """`Name <email>`."""
 
 
 async def list_commits_since(path: Path, base: str) -> list[CommitText]:
@@ -40,19 +42,32 @@ async def list_commits_between(
     """
     start = ("--not", *since) if since else ()
     listed = await git(
-        path, "log", "-z", "--format=%s%n%b", f"--max-count={limit}", "--no-merges",
+        path, "log", "-z", "--format=%aN <%aE>%n%s%n%b", f"--max-count={limit}", "--no-merges",
         "--no-show-signature", until, *start, "--", timeout=60,
     )  # fmt: skip
     return await asyncio.to_thread(_parse, listed.fields)
 
 
 def _parse(fields: Sequence[str]) -> list[CommitText]:
-    """Return commits, listed newest first as subject and body, with the oldest first."""
-    parts = (field.partition("\n") for field in reversed(fields))
-    return [
-        CommitText(clean_line(head[:_MAX_SUBJECT]), make_visible(rest[:_MAX_BODY]).strip())
-        for head, _, rest in parts
-    ]
+    """Return commits, listed newest first as author, subject and body, with the oldest first."""
+    found = []
+    for field in reversed(fields):
+        author, _, message = field.partition("\n")
+        subject, _, body = message.partition("\n")
+        found.append(
+            CommitText(
+                clean_line(subject[:_MAX_SUBJECT]),
+                make_visible(body[:_MAX_BODY]).strip(),
+                clean_line(author[:_MAX_SUBJECT]),
+            )
+        )
+    return found
+
+
+async def find_own_address(path: Path) -> str:
+    """Return the email address with which the user commits; empty if git has none."""
+    found = await git(path, "var", "GIT_AUTHOR_IDENT", check=False)
+    return found.stdout.rpartition("<")[2].partition(">")[0]
 
 
 async def find_newest_tag(path: Path, commit: str) -> str | None:

@@ -24,7 +24,7 @@ from model.git.brought_in import find_brought_in
 from model.git.changes import to_display_name
 from model.git.conflict_markers import compare_markers
 from model.git.diff import explain_no_common_commit
-from model.git.history import list_commits_between
+from model.git.history import find_own_address, list_commits_between
 from model.git.integrating import Integration, integrate
 from model.git.run import git
 from model.git.secret_gate import make_gate
@@ -308,7 +308,8 @@ class Lander:
         path, known = Path(branch.worktree.path), [*base.commits, *filter(None, [since])]
         commits = await list_commits_between(path, known, branch.head)
         into = "" if base.name == project.default_branch else base.name
-        return suggest_message(branch.worktree.branch, into, method, commits)
+        person = await find_own_address(path) if method == "squash" else ""
+        return suggest_message(branch.worktree.branch, into, method, commits, person)
 
 
 def clean_message(text: str) -> str:

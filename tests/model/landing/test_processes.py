@@ -53,8 +53,8 @@ OPERATIONS: Final = {
         f"{_CAN_FOLLOW}"
     ),
     "preview a squash": (
-        "for-each-ref status rev-list diff diff log merge-base merge-tree rev-parse commit-tree "
-        f"{_CAN_FOLLOW}"
+        "for-each-ref status rev-list diff diff log var merge-base merge-tree rev-parse "
+        f"commit-tree {_CAN_FOLLOW}"
     ),
     "preview a rebase": (
         "for-each-ref status rev-list diff diff log rev-parse merge-tree commit-tree "
@@ -65,7 +65,7 @@ OPERATIONS: Final = {
         f"{_CAN_FOLLOW} update-ref {_FOLLOW}"
     ),
     "land by squash": (
-        "for-each-ref status log config merge-base merge-tree rev-parse commit-tree "
+        "for-each-ref status log var config merge-base merge-tree rev-parse commit-tree "
         f"{_CAN_FOLLOW} update-ref {_FOLLOW}"
     ),
     # Two commits: each but the first is three processes more.
