@@ -139,6 +139,7 @@ READERS: Final[dict[str, Callable[[Any, str], object]]] = {
     "model/richtext/diff_text.py: _HUNK": match,
     "model/chat/uploads.py: _IMAGE_NAME": fullmatch,
     "model/chat/uploads.py: _SESSION_ID": fullmatch,
+    "model/git/submodules.py: _UNWANTED": fullmatch,
     "model/git/cloning.py: _URL": fullmatch,
     "model/git/hosts.py: _SSH_URL": match,
     "model/git/hosts.py: _NAME": fullmatch,

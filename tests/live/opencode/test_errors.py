@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
     ("status", "error_type", "advice"),
     [
         (401, "authentication_error", "opencode auth login"),
-        (400, "invalid_request", "start a new session"),
+        (400, "invalid_request", "fork the session"),
     ],
 )
 async def test_a_providers_error_fails_the_turn_and_the_next_one_works(
