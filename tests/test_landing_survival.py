@@ -158,7 +158,7 @@ def test_a_kill_while_changes_are_stashed_for_a_landing_loses_none_of_them(
 
         until(has_settled, "the changes are back, and nothing else is changed")
         assert (repository / "mine").read_text() == "0\n1\n2\n3\n"
-        assert git(repository, "stash", "list") == ""
+        until(lambda: git(repository, "stash", "list") == "", "the stash is dropped")
         assert program.call("get_problems") == []
 
 

@@ -257,7 +257,7 @@ async def _read_tree(
     # Submodules stay as they are, whatever the settings say: their pins may name commits that are
     # not there.
     command = (
-        *NO_HOOKS, "read-tree", "--no-recurse-submodules", *options, "-m", "-u", before, after,
+        *NO_HOOKS, "read-tree", *options, "-m", "-u", "--no-recurse-submodules", before, after,
     )  # fmt: skip
 
     async def move() -> GitResult:

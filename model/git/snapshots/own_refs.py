@@ -83,10 +83,10 @@ async def set_ref(root: Path, ref: str, commit: str, expected: str | None = None
     `expected` is a new ref.
     """
     old = [] if expected is None else [expected or "0" * len(commit)]
-    changed = await plumbing.run(root, "update-ref", "--no-deref", ref, commit, *old, check=False)
+    changed = await plumbing.run(root, "update-ref", ref, commit, *old, "--no-deref", check=False)
     if changed.returncode != 0 and await remove_damaged(root, ref):
         changed = await plumbing.run(
-            root, "update-ref", "--no-deref", ref, commit, *old, check=False
+            root, "update-ref", ref, commit, *old, "--no-deref", check=False
         )
     if changed.returncode != 0:
         is_taken = "but expected" in changed.stderr or "already exists" in changed.stderr
@@ -95,11 +95,11 @@ async def set_ref(root: Path, ref: str, commit: str, expected: str | None = None
 
 async def delete_ref(root: Path, ref: str) -> None:
     """Delete one of Spinney's refs, if it exists. Its objects stay until `git gc`."""
-    deleted = await plumbing.run(root, "update-ref", "--no-deref", "-d", ref, check=False)
+    deleted = await plumbing.run(root, "update-ref", "-d", ref, "--no-deref", check=False)
     if deleted.returncode != 0:
         if not await remove_damaged(root, ref):
             raise SpinneyError(deleted.message, "git_error")
-        await plumbing.run(root, "update-ref", "--no-deref", "-d", ref)
+        await plumbing.run(root, "update-ref", "-d", ref, "--no-deref")
 
 
 async def remove_damaged(root: Path, ref: str) -> bool:
@@ -113,7 +113,7 @@ async def remove_damaged(root: Path, ref: str) -> bool:
     if path is not None:
         await asyncio.to_thread(path.unlink, missing_ok=True)
     else:
-        await plumbing.run(root, "update-ref", "--no-deref", "-d", ref)
+        await plumbing.run(root, "update-ref", "-d", ref, "--no-deref")
     return True
 
 
