@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from model.base.errors import SpinneyError, session_not_found
-from model.base.git_layout import is_bare_repository
+from model.base.git_layout import find_git_directories, is_bare_repository
 from model.base.paths import Directories
 from model.base.plural import count
 from model.domain.events.worktrees import RecoveryCreated
@@ -277,7 +277,7 @@ class RecoveryPoints:
             where = f"'{each.project.name}'" if each.project else "deleted sessions"
             if each.error is None:
                 problems |= dict.fromkeys(_describe_damaged(where, each.points.damaged))
-            elif await path_exists(each.root):
+            elif await asyncio.to_thread(find_git_directories, each.root) is not None:
                 problems[_describe_unread(each)] = None
         projects = [each.project for each in listed if each.project is not None]
         for chains in await asyncio.gather(*map(self._list_damaged_chains, projects)):
