@@ -175,7 +175,11 @@ async def _resolve_commit(root: Path, base: str) -> str:
         check=False,
     )  # fmt: skip
     if single.returncode != 0:
-        raise SpinneyError(f"There is no branch or commit '{base}' in {root}.", "not_found")
+        raise SpinneyError(
+            f"There is no branch or commit '{base}' in {root}. If it was renamed or deleted, "
+            "choose another base branch, for the worktree or in the project's settings.",
+            "not_found",
+        )
     return single.stdout
 
 

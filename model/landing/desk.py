@@ -141,7 +141,9 @@ class Desk:
                 continue
             merged, reverted = self._merged.get(worktree), self._merged.is_reverted(worktree)
             pull_request = self._sources.pull_request(worktree)
-            if status.ahead or status.changed_files or merged or reverted or pull_request:
+            has_base = bool(status.bases) or status.commit is None
+            is_known = merged or reverted or pull_request or not has_base
+            if status.ahead or status.changed_files or is_known:
                 found = conflicts.get(worktree.id, [])
                 sides.append(_Side(worktree, status, merged, reverted, found, pull_request))
         return sides
@@ -207,6 +209,7 @@ class Desk:
                 merged=side.merged,
                 reverted=side.reverted,
                 new_base=new_base,
+                has_base=bool(status.bases) or status.commit is None,
                 train_check=train_check,
                 check=check,
                 review=review,

@@ -45,6 +45,8 @@ class Facts:
     check: CheckResult
     review: ReviewProgress
     pull_request: DeskPullRequest | None
+    has_base: bool = True
+    """Whether the base branch exists."""
     train_check: str = ""
     """That the check of a train failed with it, as a sentence."""
     new_base: str = ""
@@ -66,6 +68,14 @@ def _list_steps(facts: Facts) -> Iterator[Step]:
     if facts.uncommitted:
         files = count(facts.uncommitted, "file")
         yield "commit", f"{files} {_verb(facts.uncommitted)} uncommitted changes."
+    if not facts.has_base:
+        yield (
+            "update",
+            (
+                f"There is no branch '{facts.base}' any more: it was renamed or deleted. Choose "
+                "another base branch, here or in the project's settings."
+            ),
+        )
     if facts.new_base:
         yield "update", describe_landed_base(facts.base, facts.new_base)
     if facts.merged is not None:

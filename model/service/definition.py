@@ -1,5 +1,6 @@
 """The service that keeps Spinney running: as a unit of systemd and as an agent of launchd."""
 
+import os
 import plistlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -101,7 +102,15 @@ class ServiceDefinition:
 def define_service(data: Path, environ: Mapping[str, str]) -> ServiceDefinition:
     """Return what would be installed from this shell; the log is in the data directory."""
     kept = {name: environ[name] for name in KEPT_VARIABLES if environ.get(name)}
+    if "PATH" in kept:
+        kept["PATH"] = _make_lasting(kept["PATH"])
     return ServiceDefinition(tuple(find_program()), kept, data / "service.log")
+
+
+def _make_lasting(path: str) -> str:
+    """Return a PATH with where its folders lead at its end: fnm's ends with the shell it is of."""
+    folders = [folder for folder in path.split(os.pathsep) if folder]
+    return os.pathsep.join(dict.fromkeys([*folders, *map(os.path.realpath, folders)]))
 
 
 def _quote(text: str) -> str:

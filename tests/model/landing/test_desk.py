@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from model.base.errors import SpinneyError
+from model.commands.git import update_from_base
 from model.commands.landing import get_landing_desk
+from model.commands.worktrees import set_worktree_base
 from model.domain.events.base import Event
 from model.domain.events.landing import LandingUpdated, ReviewUpdated
 from model.domain.events.worktrees import WorktreeConflictsUpdated
@@ -17,6 +20,7 @@ from model.landing.checks import MISSING
 from model.landing.next_step import Facts, choose_step
 from model.landing.train_order import suggest_train
 from model.store.bus import Reader
+from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing
 
 
@@ -139,3 +143,20 @@ def test_a_train_begins_with_the_fewest_conflicts_and_has_none() -> None:
 
     rows = [row("hub", "a", "b"), row("a", "hub"), row("b", "hub"), row("c"), row("d", "main")]
     assert suggest_train(rows) == ["c", "a", "b"]
+
+
+async def test_a_renamed_base_is_named_on_the_desk_and_by_an_update(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    repository.git("branch", "--move", "main", "trunk")
+    await landing.settle(one)
+    (row,) = (await get_landing_desk(landing.workspace, one.project_id)).rows
+    assert row.next == "update"
+    assert "no branch 'main' any more: it was renamed or deleted" in row.reason
+    with pytest.raises(SpinneyError, match="choose another base branch"):
+        await update_from_base(landing.workspace, one.id)
+    await set_worktree_base(landing.workspace, one.id, "trunk")
+    await landing.settle(one)
+    (row,) = (await get_landing_desk(landing.workspace, one.project_id)).rows
+    assert row.next == "check"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.base.errors import SpinneyError
-from model.service.definition import ServiceDefinition
+from model.service.definition import ServiceDefinition, define_service
 
 
 def define(program: Path, **environment: str) -> ServiceDefinition:
@@ -53,3 +53,18 @@ def test_a_value_with_control_characters_is_refused() -> None:
     for form in ("format_unit", "format_plist"):
         with pytest.raises(SpinneyError, match="cannot contain control characters"):
             getattr(define(Path("/spinney"), PATH="/x\nExecStart=/bad"), form)()
+
+
+def test_the_service_finds_programs_after_the_shell_that_it_was_installed_from(
+    tmp_path: Path,
+) -> None:
+    real = tmp_path / "versions" / "bin"
+    real.mkdir(parents=True)
+    shell = tmp_path / "multishells" / "1"
+    shell.parent.mkdir()
+    shell.symlink_to(real.parent)
+    defined = define_service(tmp_path, {"PATH": f"{shell}/bin:/usr/bin"})
+    folders = defined.environment["PATH"].split(":")
+    assert folders[:2] == [f"{shell}/bin", "/usr/bin"], "in their order"
+    assert str(real.resolve()) in folders
+    assert len(folders) == len(set(folders))
