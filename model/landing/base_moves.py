@@ -125,7 +125,7 @@ class BaseMoves:
             stashes=stashes,
             fate=move.fate,
             heads=dict(move.heads),
-            branches=dict(move.branches),
+            branches={key: move.branches[key] for key in self._stacks.select_own(move.branches)},
         )
         await self._records.put(record)
         try:

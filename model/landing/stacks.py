@@ -1,6 +1,6 @@
 """Stacks: worktrees that start from the branch of another one, and follow when that has landed."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from model.base.errors import SpinneyError
@@ -58,13 +58,21 @@ class Stacks:
             return ""
         below = _find_worktree(state, project, base)
         if below is not None:
-            is_merged = self._get_merged(below) is not None
-            return (below.base_branch or project.default_branch) if is_merged else ""
+            is_landed = _is_own(below) and self._get_merged(below) is not None
+            return (below.base_branch or project.default_branch) if is_landed else ""
         for record in await self._records.read(project.id):
             heads = (record.heads[key] for key, name in record.branches.items() if name == base)
             if record.landing.undone_at is None and not set(tips).isdisjoint(heads):
                 return record.landing.base
         return ""
+
+    def select_own(self, worktree_ids: Iterable[str]) -> list[str]:
+        """Return those of these worktrees whose branch was made for them, and ends with a landing.
+
+        Others start from a branch like `develop` for good, wherever it lands.
+        """
+        known = self._store.state.worktrees
+        return [key for key in worktree_ids if key in known and _is_own(known[key])]
 
     def list_beside(self, worktree: Worktree) -> list[Worktree]:
         """Return the worktrees that have not landed, but those that this one starts from, or that
@@ -217,6 +225,10 @@ def describe_landed_base(base: str, new_base: str) -> str:
     """Return why nothing lands in a branch that has landed, and the next step."""
     base, new_base = clean_line(base), clean_line(new_base)
     return f"Its base '{base}' has landed in '{new_base}'. Move it onto '{new_base}' first."
+
+
+def _is_own(worktree: Worktree) -> bool:
+    return not worktree.keeps_branch and not worktree.adopted
 
 
 def _find_worktree(state: State, project: Project, branch: str) -> Worktree | None:

@@ -186,6 +186,27 @@ async def test_a_car_whose_base_was_left_out_is_left_out(stack: Stack) -> None:
     assert train.cars[2].error == "It starts from 'lower', which was left out."
 
 
+async def test_what_starts_from_a_branch_that_is_there_for_good_goes_on_landing_in_it(
+    landing: Landing, repository: Repository
+) -> None:
+    repository.git("branch", "develop")
+    develop = await landing.make(branch="develop")
+    landing.commit(develop, "d.txt", "1\n")
+    feature = await landing.make("feature", base_branch="develop")
+    landing.commit(feature, "f.txt", "1\n")
+    await landing.settle(develop, feature)
+    about = await preview_landing(landing.workspace, develop.id)
+    landed = await land_worktree(
+        landing.workspace, develop.id, about.base_commit, "merge", ignore_check=True
+    )
+    await landing.settle(develop, feature)
+    assert landed.notes == []
+    about = await preview_landing(landing.workspace, feature.id)
+    assert (about.base, about.new_base) == ("develop", "")
+    await land_worktree(landing.workspace, feature.id, about.base_commit, ignore_check=True)
+    assert repository.git("show", "develop:f.txt") == "1"
+
+
 async def test_the_base_of_a_worktree_changes(stack: Stack) -> None:
     workspace, upper = stack.landing.workspace, stack.upper
     changed = await set_worktree_base(workspace, upper.id, "main")
