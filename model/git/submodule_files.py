@@ -24,7 +24,8 @@ from model.git.three_way import NO_HOOKS
 
 _TIMEOUT: Final = 300.0
 """Seconds for all submodules of a worktree together."""
-_MAX_SOURCES: Final = 50
+_MAX_SOURCES: Final = 200
+"""Other worktrees that are asked for a commit, the newest first."""
 _MAX_NAMED: Final = 10
 _QUIET: Final = (*NO_HOOKS, "-c", "core.logAllRefUpdates=false")
 """A log of how it was made would look like commits that were left."""
@@ -160,10 +161,17 @@ def _list_modules(homes: list[Path], name: str) -> list[Path]:
     """Return the repositories that a submodule has in checkouts of its repository. Blocks."""
     found = []
     for home in homes:
-        others = sorted((home / "worktrees").glob("*"))[:_MAX_SOURCES]
+        others = sorted((home / "worktrees").glob("*"), key=_get_time, reverse=True)[:_MAX_SOURCES]
         modules = (each / "modules" / name for each in (home, *others))
         found += [each for each in modules if is_bare_repository(each)]
     return found
+
+
+def _get_time(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0  # It is being removed.
 
 
 def _check_place(path: Path, modules: Path, submodule: Submodule) -> None:
