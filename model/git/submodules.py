@@ -92,6 +92,12 @@ def _parse_entries(fields: list[str], names: dict[str, str]) -> Iterator[Submodu
             yield Submodule(names[path], path, pin)
 
 
+def has_filled_submodules(path: Path) -> bool:
+    """Whether a submodule of the worktree has its repository; git moves none then. Blocks."""
+    directories = find_git_directories(path)
+    return directories is not None and (directories.git_dir / "modules").is_dir()
+
+
 async def find_changed_since(path: Path, moment: float) -> list[str]:
     """Return the submodules in which an uncommitted file has changed since then.
 

@@ -22,6 +22,7 @@ from model.domain.events.worktrees import WorktreeRenamed, WorktreeUpdated
 from model.domain.worktrees import Worktree
 from model.git import repositories
 from model.git import worktrees as git_worktrees
+from model.git.submodules import has_filled_submodules
 from model.state import State
 from model.store.store import Store
 from model.worktrees.branch_names import has_own_branch, name_branch
@@ -52,8 +53,9 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
 
     The folder is not moved while a session works in it (`in_use`), nor if an agent has a
     conversation there: programs such as Claude Code store conversations by directory and would lose
-    them. A branch that the user switched to is not renamed, since others may use it; neither is one
-    that existed before, nor are branch and folder of an adopted worktree.
+    them. Nor is one with submodules, which git does not move. A branch that the user switched to is
+    not renamed, since others may use it; neither is one that existed before, nor are branch and
+    folder of an adopted worktree.
     """
     worktree = require_worktree(store.state, worktree_id)
     refuse_while_archived(worktree)
@@ -71,6 +73,7 @@ async def rename(store: Store, worktree_id: str, new_name: str, *, in_use: bool)
         in_use
         or _is_path_pinned(store.state, worktree_id)
         or not await asyncio.to_thread(path.is_dir)
+        or await asyncio.to_thread(has_filled_submodules, path)
     )
     await store.accept(lambda state: _make_begin_events(state, worktree_id, new_name, new_path))
     root = Path(require_project(store.state, worktree.project_id).path)

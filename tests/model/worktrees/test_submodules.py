@@ -12,6 +12,7 @@ from model.commands.worktrees import (
     adopt_worktree,
     recreate_worktree,
     remove_worktree,
+    rename_worktree,
 )
 from model.domain.projects import Project
 from model.git import submodule_files
@@ -226,3 +227,12 @@ async def test_the_worktree_of_a_train_has_the_pins_of_each_commit(
         assert (train.folder / "vendor/lib/own.txt").exists() == has_own
     assert own
     await train.remove()
+
+
+async def test_a_renamed_worktree_keeps_its_folder(
+    library: Repository, make: Maker, workspace: Workspace
+) -> None:
+    made = await make("one")
+    renamed = await rename_worktree(workspace, made.id, "two")
+    assert (renamed.name, renamed.branch, renamed.path) == ("two", "two", made.path)
+    assert _is_filled(Path(renamed.path))
