@@ -314,7 +314,7 @@ class BaseMoves:
         undone = record.update(
             state="done",
             landing_undone_at=time.time(),
-            landing_notes=[*record.landing.notes, *notes],
+            landing_notes=[*_list_lasting(record), *notes],
         )
         await self._records.put(undone)
         self._on_move(undone.landing)
@@ -408,6 +408,12 @@ async def _note_pins(record: LandingRecord, before: str, after: str) -> LandingR
             note = await describe_moved_pins(Path(record.checkout), before, after)
             notes = list(dict.fromkeys([*notes, note] if note else notes))
     return record.update(landing_notes=notes)
+
+
+def _list_lasting(record: LandingRecord) -> list[str]:
+    """Return the notes of a landing that hold after its undo: not those of what has returned."""
+    returned = {moved.note for moved in record.moved.values()}
+    return [note for note in record.landing.notes if note not in returned]
 
 
 async def _contains(root: Path, base: BaseBranch, commit: str) -> bool:

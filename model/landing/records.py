@@ -33,6 +33,8 @@ class MovedBranch(Resource):
     """As the worktree has it: `None` is the project's default branch."""
     before: str
     after: str
+    note: str = ""
+    """What the landing's notes say of it."""
 
 
 class LandingRecord(Resource):

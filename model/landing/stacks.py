@@ -148,9 +148,10 @@ class Stacks:
                     f"{error.message} Move it onto '{record.landing.base}' then."
                 )
                 continue
-            moved[worktree.id] = done
             own = ", and its commits were moved onto it" if done.before != done.after else ""
-            notes.append(f"'{worktree.name}' lands in '{record.landing.base}' now{own}.")
+            note = f"'{worktree.name}' lands in '{record.landing.base}' now{own}."
+            moved[worktree.id] = done.model_copy(update={"note": note})
+            notes.append(note)
         return record.update(moved=moved, landing_notes=notes)
 
     async def take_back(self, record: LandingRecord) -> list[str]:

@@ -77,7 +77,8 @@ async def test_the_upper_one_follows_with_its_own_commits_and_returns_with_the_u
     is_moved = stack.landing.git(stack.upper, "rev-parse", "HEAD") != before
     assert is_moved == (method != "merge")
 
-    await undo_landing(stack.landing.workspace, landed.id)
+    undone = await undo_landing(stack.landing.workspace, landed.id)
+    assert undone.notes == []
     assert stack.now(stack.upper).base_branch == "lower"
     assert stack.landing.git(stack.upper, "rev-parse", "HEAD") == before
 
