@@ -14,8 +14,9 @@ _PLAIN: Final = (
     *("-c", "rebase.updateRefs=false"),
     *("-c", "rebase.autoSquash=false"),
     *("-c", "rebase.autoStash=false"),
+    *("-c", "rebase.rebaseMerges=false"),
 )
-"""No other branch moves along, and no commit is folded into another."""
+"""No other branch moves along, no commit is folded into another, and merges are left out."""
 
 
 async def find_start(path: Path, base: str, head: str) -> str:
@@ -32,14 +33,14 @@ async def find_start(path: Path, base: str, head: str) -> str:
 async def rebase_onto(
     path: Path, onto: str, since: str, *, keeps_conflict: bool = False
 ) -> list[str]:
-    """Copy the commits after `since` on top of `onto`; return the files in conflict.
+    """Copy the commits after `since`, but merges, on top of `onto`; return the files in conflict.
 
     Everything is as before if there are conflicts, unless they are to be kept: the rebase stays as
     it has stopped then. No hook runs. Raises what git reports; nothing has changed then.
     """
     try:
         result = await git(
-            path, *NO_HOOKS, *_PLAIN, "rebase", "--quiet", "--rebase-merges", "--onto", onto, since,
+            path, *NO_HOOKS, *_PLAIN, "rebase", "--quiet", "--onto", onto, since,
             write=True, check=False, timeout=HOOKS_TIMEOUT,
         )  # fmt: skip
         if await find_operation(path) is None:

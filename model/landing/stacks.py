@@ -1,5 +1,7 @@
 """Stacks: worktrees that start from the branch of another one, and follow when that has landed."""
 
+import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,9 +12,13 @@ from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.landing import MergedBy
 from model.domain.projects import Project
 from model.domain.worktrees import Worktree
+from model.git.changes import to_display_name
+from model.git.diff import resolve_head
+from model.git.integrating import integrate, read_tree
 from model.git.merged import is_ancestor
 from model.git.rebasing import find_start, rebase_onto, take_back_rebase
 from model.git.repositories import resolve_base
+from model.git.three_way import Place
 from model.landing.branches import find_branch
 from model.landing.records import LandingRecord, LandingRecords, MovedBranch
 from model.state import State
@@ -122,7 +128,7 @@ class Stacks:
         onto = (await resolve_base(Path(project.path), base))[0]
         await self._points.save(worktree_id, "rebase", f"Moved onto {base}")
         await self._save_base(worktree_id, base)
-        conflicts = await rebase_onto(path, onto, since, keeps_conflict=True)
+        conflicts = await _move_commits(path, branch.head, onto, since, keeps_conflict=True)
         if conflicts:
             raise SpinneyError(
                 f"Moving '{worktree.name}' onto '{base}' stopped with conflicts in "
@@ -188,7 +194,7 @@ class Stacks:
         if not await is_ancestor(path, since, landing.after):  # Its base landed as other commits.
             await find_branch(self._store.state, worktree, landing.base)
             await self._points.save(worktree.id, "rebase", f"Moved onto {landing.base}")
-            if conflicts := await rebase_onto(path, landing.after, since):
+            if conflicts := await _move_commits(path, head, landing.after, since):
                 files = ", ".join(map(clean_line, conflicts[:5]))
                 raise SpinneyError(f"its commits are in conflict with it in {files}.", "conflict")
             after = (await resolve_base(path, worktree.branch))[0]
@@ -220,6 +226,31 @@ class Stacks:
             return [WorktreeUpdated(worktree=worktree.model_copy(update=changed))]
 
         await self._store.accept(make_events)
+
+
+async def _move_commits(
+    path: Path, head: str, onto: str, since: str, *, keeps_conflict: bool = False
+) -> list[str]:
+    """Rebase as `rebase_onto`, if nothing that a merge in the branch resolved is lost by that.
+
+    What must come of it is computed first, beside the checkout.
+    """
+    folder = Path(tempfile.gettempdir()) / f"spinney-{uuid.uuid4().hex}"
+    try:
+        expected = await integrate(Place(path, folder), onto, head, "rebase", "", since)
+    except SpinneyError as error:
+        way_out = "Its base can be changed without moving its commits."
+        raise SpinneyError(f"{error.message} {way_out}", error.error_type) from error
+    if expected.conflicts and not keeps_conflict:
+        return [to_display_name(name) for name in expected.conflicts]
+    conflicts = await rebase_onto(path, onto, since, keeps_conflict=keeps_conflict)
+    if expected.commit and not conflicts:
+        if await read_tree(path, "HEAD") == await read_tree(path, expected.commit):
+            return []
+        now = await resolve_head(path)
+        await take_back_rebase(path, now, head)
+        raise SpinneyError("A rebase of its commits came to other files, so it was taken back.")
+    return conflicts
 
 
 def describe_landed_base(base: str, new_base: str) -> str:

@@ -83,6 +83,30 @@ async def test_the_upper_one_follows_with_its_own_commits_and_returns_with_the_u
     assert stack.landing.git(stack.upper, "rev-parse", "HEAD") == before
 
 
+async def test_what_the_upper_one_merged_of_the_lower_one_is_left_behind(stack: Stack) -> None:
+    stack.landing.commit(stack.lower, "b.txt", "1\n2\n")
+    stack.landing.git(stack.upper, "merge", "--quiet", "--no-edit", "lower")
+    stack.landing.commit(stack.upper, "e.txt", "1\n")
+    await stack.landing.settle(stack.lower, stack.upper)
+    landed = await stack.land(stack.lower, "squash")
+    assert landed.notes == ["'upper' lands in 'main' now, and its commits were moved onto it."]
+    assert stack.own(stack.upper) == ["Change e.txt", "Change c.txt", "Change a.txt"]
+    assert (Path(stack.upper.path) / "b.txt").read_text() == "1\n2\n"
+
+
+async def test_what_a_merge_in_the_upper_one_changed_is_never_lost(stack: Stack) -> None:
+    stack.landing.commit(stack.lower, "b.txt", "1\n2\n")
+    stack.landing.git(stack.upper, "merge", "--quiet", "--no-commit", "lower")
+    (Path(stack.upper.path) / "b.txt").write_text("resolved\n")
+    stack.landing.git(stack.upper, "commit", "--quiet", "--all", "--message", "Merge lower")
+    await stack.landing.settle(stack.lower, stack.upper)
+    before = stack.landing.git(stack.upper, "rev-parse", "HEAD")
+    landed = await stack.land(stack.lower, "squash")
+    assert "merges with changes of their own, which a rebase would lose" in landed.notes[0]
+    assert stack.now(stack.upper).base_branch == "lower"
+    assert stack.landing.git(stack.upper, "rev-parse", "HEAD") == before
+
+
 async def test_what_cannot_follow_stays_and_never_lands_in_the_dead_branch(
     stack: Stack, repository: Repository
 ) -> None:
