@@ -27,7 +27,6 @@ from model.store.store import Store
 from model.worktrees import ports
 from model.worktrees.lookup import next_order, require_project
 from model.worktrees.naming import make_unique_name
-from model.worktrees.new_files import add_submodules
 
 _INTERVAL: Final = 10.0
 """Seconds between two looks at the repositories: a few files each, and git only after a change."""
@@ -68,7 +67,7 @@ class OutsideWorktrees:
         ]
 
     async def adopt(self, project_id: str, path: str) -> Worktree:
-        """Add a worktree that was created outside Spinney, with its submodules."""
+        """Add a worktree that was created outside Spinney, as it is."""
         found = await self._require(project_id, path)
         if found.branch is None:
             raise SpinneyError(
@@ -90,7 +89,6 @@ class OutsideWorktrees:
             lambda state: _make_adoption_events(state, adopted),
             lambda state: _make_ignore_events(state, project_id, found.path, ignored=False),
         )
-        await add_submodules(self._store, adopted.id, Path(adopted.path))
         await self.update_count(project_id)
         return self._store.state.worktrees[adopted.id]
 

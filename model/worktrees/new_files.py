@@ -19,10 +19,10 @@ async def add_files(store: Store, worktree_id: str, source: Path, target: Path) 
     Files that are there stay. Canceling waits for the file that is being copied.
     """
     await copy_included(store, worktree_id, source, target)
-    await add_submodules(store, worktree_id, target)
+    await _add_submodules(store, worktree_id, target)
 
 
-async def add_submodules(store: Store, worktree_id: str, path: Path) -> None:
+async def _add_submodules(store: Store, worktree_id: str, path: Path) -> None:
     """Fill the submodules of a worktree; its `copied_files` says what is left, and the command."""
     try:
         problem = await fill_submodules(path)
