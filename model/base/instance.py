@@ -115,7 +115,8 @@ def acquire_lock(path: Path) -> InstanceLock | None:
             # A process that only checks the lock also holds it for a moment.
             if (running := find_running_instance(path)) is None:
                 continue
-            if not running.has_ended or time.monotonic() > end:
+            # Until then what it started may also hold its port, and seem to be one out of sight.
+            if is_alive(running.pid) or time.monotonic() > end:
                 lock.close()
                 return None
             time.sleep(_POLL_INTERVAL)

@@ -67,28 +67,34 @@ def test_the_lock_names_its_process_and_its_address(path: Path) -> None:
 
 
 KILLED = """
-import os, signal, subprocess, sys
+import os, signal, socket, subprocess, sys
 from pathlib import Path
 from model.base.instance import acquire_lock
 lock = acquire_lock(Path(sys.argv[1]))
-lock.write_instance(4321, "of the killed one")
+listener = socket.create_server(("127.0.0.1", 0))
+is_listening = sys.argv[3] == "listening"
+lock.write_instance(listener.getsockname()[1] if is_listening else 4321, "of the killed one")
 os.set_inheritable(lock._descriptor, True)
+os.set_inheritable(listener.fileno(), is_listening)
 started = subprocess.Popen(["sleep", sys.argv[2]], stdout=subprocess.DEVNULL, close_fds=False)
 print(started.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def be_killed(path: Path, seconds: str) -> int:
+def be_killed(path: Path, seconds: str, port: str = "closed") -> int:
     """Let a process be killed that holds the lock; return the ID of what holds it now."""
-    command = [sys.executable, "-c", KILLED, str(path), seconds]
+    command = [sys.executable, "-c", KILLED, str(path), seconds, port]
     killed = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert find_running_instance(path) is not None
     return int(killed.stdout)
 
 
-def test_a_lock_that_a_killed_process_left_to_what_it_started_is_waited_for(path: Path) -> None:
-    be_killed(path, "0.5")
+@pytest.mark.parametrize("port", ["closed", "listening"])
+def test_a_lock_that_a_killed_process_left_to_what_it_started_is_waited_for(
+    path: Path, port: str
+) -> None:
+    be_killed(path, "0.5", port)
     hold(path).close()
 
 
@@ -175,6 +181,7 @@ def test_an_instance_that_cannot_be_seen_is_found_by_its_port(
 ) -> None:
     """As from a container with processes of its own."""
     monkeypatch.setattr(running_module, "is_alive", lambda _: False)
+    monkeypatch.setattr(running_module, "_EXIT_GRACE", 0.1)
     lock = hold(path)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = listener.getsockname()
