@@ -22,6 +22,7 @@ from model.commands.landing import (
 from model.domain.worktrees import Worktree
 from tests.model.git.repository import Repository
 from tests.model.landing.conftest import Landing
+from tests.patience import PATIENCE
 
 Act = Callable[[Landing, Worktree], Awaitable[object]]
 
@@ -40,6 +41,12 @@ class SlowProgram:
 
     def arm(self) -> None:
         self._armed.touch()
+
+    async def wait_until_started(self, act: "asyncio.Future[object] | None" = None) -> None:
+        """Wait for the program, which sends no event, or for the end of what should start it."""
+        async with asyncio.timeout(PATIENCE):
+            while not self.started.exists() and not (act and act.done()):
+                await asyncio.sleep(0.01)
 
 
 @pytest.fixture
@@ -69,7 +76,7 @@ async def _cancel(landing: Landing, worktree: Worktree, slow: SlowProgram, act: 
     slow.arm()
     before = await asyncio.to_thread(_read, landing, worktree)
     acting = asyncio.ensure_future(act(landing, worktree))
-    await landing.eventually(lambda: slow.started.exists() or acting.done())
+    await slow.wait_until_started(acting)
     assert not acting.done(), acting.exception()
     await cancel_git(landing.workspace, worktree.id)
     with pytest.raises(SpinneyError) as refused:
@@ -133,7 +140,7 @@ async def test_a_train_that_waits_for_a_signature_is_stopped(
     _sign(repository, slow)
     slow.arm()
     await start_train(landing.workspace, one.project_id, [one.id], with_check=False)
-    await landing.eventually(slow.started.exists)
+    await slow.wait_until_started()
     await cancel_git(landing.workspace, other.id)
     train = await get_train(landing.workspace, one.project_id)
     assert train is not None and train.status == "running"
@@ -205,7 +212,7 @@ async def test_a_commit_is_not_said_to_be_canceled_once_it_is_made(
     hook.symlink_to(slow.path)
     slow.arm()
     committing = asyncio.ensure_future(_commit(landing, one))
-    await landing.eventually(slow.started.exists)
+    await slow.wait_until_started()
     await cancel_git(landing.workspace, one.id)
     with pytest.raises(SpinneyError, match="It was committed before that was canceled"):
         await committing
