@@ -12,8 +12,10 @@ from model.domain.events.worktrees import WorktreeUpdated
 from model.domain.landing import MergedBy
 from model.domain.projects import Project
 from model.domain.worktrees import Worktree
+from model.git.base_branch import list_names
 from model.git.changes import to_display_name
 from model.git.diff import resolve_head
+from model.git.in_the_way import find_in_the_way
 from model.git.integrating import integrate, read_tree
 from model.git.merged import is_ancestor
 from model.git.rebasing import find_start, rebase_onto, take_back_rebase
@@ -235,6 +237,8 @@ async def _move_commits(
 
     What must come of it is computed first, beside the checkout.
     """
+    if names := await find_in_the_way(path, onto):  # Git overwrites what it ignores.
+        raise SpinneyError(f"Files there would be overwritten: {list_names(names)}.", "conflict")
     folder = Path(tempfile.gettempdir()) / f"spinney-{uuid.uuid4().hex}"
     try:
         expected = await integrate(Place(path, folder), onto, head, "rebase", "", since)
