@@ -6,9 +6,10 @@ the step or forgets it.
 
 import asyncio
 import logging
+import os
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from model.git.run import git
 from model.git.stashes import apply_stash, find_stash_conflicts, find_stashed, stash
 from model.git.submodules import describe_moved_pins
 from model.git.three_way import Place
+from model.git.working_tree import read_working_tree
 from model.landing.fates import WorktreeFates
 from model.landing.records import LandingRecord, LandingRecords
 from model.landing.stacks import Stacks
@@ -361,6 +363,14 @@ async def _can_stash(move: Move) -> bool:
     place, path = move.stash_place, move.base.checkout
     if place is None or path is None or not await base_branch.list_changes(path):
         return False
+    tree, _ = await read_working_tree(path)
+    if replaced := await asyncio.to_thread(_list_replaced, path, tree.removed):
+        raise SpinneyError(
+            f"In {clean_line(str(path))} something that git does not track is in the place of "
+            f"{base_branch.list_names(replaced)}, which a stash would lose. Commit it there, or "
+            "move it away.",
+            "conflict",
+        )
     conflicts = await find_stash_conflicts(place, path, move.to)
     if conflicts:
         raise SpinneyError(
@@ -369,6 +379,16 @@ async def _can_stash(move: Move) -> bool:
             "conflict",
         )
     return True
+
+
+def _list_replaced(path: Path, removed: Iterable[str]) -> list[str]:
+    """Return the deleted files at whose path, or above it, something else is. Blocks."""
+    return [
+        name
+        for name in removed
+        if os.path.lexists(path / name)
+        or any((path / above).is_file() for above in Path(name).parents)
+    ]
 
 
 async def _is_stashed(record: LandingRecord) -> bool:

@@ -607,3 +607,14 @@ async def test_a_preview_runs_nothing_that_only_the_repository_configures(
     assert not marker.exists()
     await _land(landing, one)
     assert marker.exists(), "the checkout follows with its filters"
+
+
+async def test_what_is_untracked_in_the_place_of_a_tracked_file_is_not_lost_by_a_stash(
+    landing: Landing, repository: Repository
+) -> None:
+    one = await landing.branch("one", a_txt="1\n")
+    (repository.root / "read.me").unlink()
+    repository.write("read.me/x", "precious\n")
+    with pytest.raises(SpinneyError, match=r"in the place of read\.me, which a stash would lose"):
+        await _land(landing, one, stash_base=True)
+    assert (repository.root / "read.me/x").read_text() == "precious\n"
